@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inertia of a rigid body in a frame: the ten standard parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.pose import Array, Pose, read_only
+
+#: The ten standard parameters of a link, in Khalil & Dombre's order; tensor entries, not products.
+STANDARD_PARAMETERS = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
+
+#: Their units, in the same order.
+STANDARD_UNITS = ('kg m^2',) * 6 + ('kg m',) * 3 + ('kg',)
+
+
+def skew(v: ArrayLike) -> Array:
+    """Return the matrix [v]x with ``[v]x @ w == cross(v, w)``."""
+    x, y, z = np.asarray(v, dtype=np.float64)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """
+    Mass, first moment and inertia tensor of a rigid body, in one frame.
+
+    :param mass: [kg].
+    :param first_moment: (3,) mass times centre of mass [kg m], axes of the frame.
+    :param tensor: (3, 3) about the ORIGIN of the frame [kg m^2], axes of the frame.
+    """
+
+    mass: float
+    first_moment: Array
+    tensor: Array
+
+    def __post_init__(self) -> None:
+        """Copy the arrays and make them read-only."""
+        object.__setattr__(self, 'mass', float(self.mass))
+        object.__setattr__(self, 'first_moment', read_only(self.first_moment))
+        object.__setattr__(self, 'tensor', read_only(self.tensor))
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        """Return the inertia of nothing."""
+        return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    @classmethod
+    def from_centre_of_mass(cls, mass: float, centre: ArrayLike, tensor: ArrayLike) -> Inertia:
+        """Return the inertia of a body given by its centre of mass [m] and the tensor about it."""
+        c = np.asarray(centre, dtype=np.float64)
+        steiner = mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return cls(mass, mass * c, np.asarray(tensor, dtype=np.float64) + steiner)
+
+    @classmethod
+    def from_standard_parameters(cls, parameters: ArrayLike) -> Inertia:
+        """Return the inertia that has these ten STANDARD_PARAMETERS."""
+        xx, xy, xz, yy, yz, zz, mx, my, mz, m = np.asarray(parameters, dtype=np.float64)
+        return cls(m, np.array([mx, my, mz]),
+                   np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+    @property
+    def standard_parameters(self) -> Array:
+        """The ten values (10,) in the order of STANDARD_PARAMETERS."""
+        J = self.tensor
+        return np.array([J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2],
+                         *self.first_moment, self.mass])
+
+    @property
+    def centre_of_mass(self) -> Array:
+        """Centre of mass (3,) [m]; NaN for a body without mass."""
+        with np.errstate(divide='ignore', invalid='ignore'):
+            return self.first_moment / np.float64(self.mass)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return the inertia of both bodies, joined rigidly."""
+        return Inertia(self.mass + other.mass, self.first_moment + other.first_moment,
+                       self.tensor + other.tensor)
+
+    def seen_from(self, pose: Pose) -> Inertia:
+        """
+        Return the same body in another frame A.
+
+        :param pose: pose in A of the frame that this inertia is given in.
+        """
+        R, p = pose.rotation, pose.translation
+        turned = R @ self.first_moment
+        P, S = skew(p), skew(turned)
+        tensor = R @ self.tensor @ R.T - P @ S - S @ P - self.mass * P @ P
+        return Inertia(self.mass, turned + self.mass * p, 0.5 * (tensor + tensor.T))

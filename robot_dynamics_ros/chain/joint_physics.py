@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a joint adds to the rigid-body torque: rotor, friction, offset, transmission coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.errors import ParameterError
+
+_PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
+_NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity')
+
+
+@dataclass(frozen=True, eq=False)
+class JointPhysics:
+    """
+    Joint terms of the torque, one value per joint, all on the joint side of the gear.
+
+    ``tau = rotor_inertia qdd + viscous qd + friction(qd) + offset`` (Khalil & Dombre 9.3.4-9.3.5).
+    The sign of the speed is smoothed to ``tanh(qd / coulomb_velocity)``; with
+    ``coulomb_velocity = 0`` it is the exact sign. With `static` and `stribeck_velocity` the dry
+    friction rises to `static` near standstill (Stribeck, 9.26).
+
+    :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg].
+    :param viscous: (n,) [N m s/rad, N s/m].
+    :param coulomb: (n,) [N m, N].
+    :param offset: (n,) torque at rest that the model does not explain [N m, N].
+    :param coulomb_velocity: speed at which the smooth sign reaches tanh(1) [rad/s, m/s].
+    :param coupling: (n, n) constant matrix J with ``q = J q_motor``, or None for no coupling.
+    :param static: (n,) friction at the limit of standstill [N m, N]; None: equal to `coulomb`.
+    :param stribeck_velocity: (n,) speed of the Stribeck transition [rad/s, m/s]; None: none.
+    """
+
+    rotor_inertia: Array
+    viscous: Array
+    coulomb: Array
+    offset: Array
+    coulomb_velocity: float = 0.01
+    coupling: Array | None = None
+    static: Array | None = None
+    stribeck_velocity: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, make them read-only and check sizes and signs."""
+        object.__setattr__(self, 'rotor_inertia', read_only(self.rotor_inertia))
+        n = self.rotor_inertia.size
+        for name in _PER_JOINT:
+            given = getattr(self, name)
+            if given is None:
+                continue
+            values = read_only(given)
+            object.__setattr__(self, name, values)
+            if values.shape != (n,):
+                raise ParameterError(f'joint physics: {name} has shape {values.shape}, '
+                                     f'expected ({n},) like rotor_inertia')
+        speed = float(self.coulomb_velocity)
+        if not (np.isfinite(speed) and speed >= 0.0):
+            raise ParameterError('joint physics: coulomb_velocity must be finite and >= 0, '
+                                 f'got {speed}')
+        object.__setattr__(self, 'coulomb_velocity', speed)
+        if self.coupling is not None:
+            coupling = read_only(self.coupling)
+            if coupling.shape != (n, n):
+                raise ParameterError(f'joint physics: coupling has shape {coupling.shape}, '
+                                     f'expected ({n}, {n})')
+            object.__setattr__(self, 'coupling', coupling)
+
+    @classmethod
+    def zero(cls, n: int) -> JointPhysics:
+        """Return joints without rotor, friction or offset."""
+        return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+
+    def __len__(self) -> int:
+        """Return the number of joints."""
+        return self.rotor_inertia.size
+
+    def check(self, joint_names: Sequence[str]) -> None:
+        """
+        Refuse values that no joint can have, naming the joint.
+
+        :raises ParameterError: wrong number of joints, a negative or non-finite value, a
+            singular coupling matrix. NaN in `rotor_inertia` is allowed: it means "grouped into
+            a minimal parameter".
+        """
+        if len(self) != len(joint_names):
+            raise ParameterError(f'joint physics is for {len(self)} joints, the chain has '
+                                 f'{len(joint_names)}: {", ".join(joint_names)}')
+        for name in _PER_JOINT:
+            values = getattr(self, name)
+            if values is None:
+                continue
+            for joint, value in zip(joint_names, values):
+                if name in _NOT_NEGATIVE and value < 0.0:
+                    raise ParameterError(f'joint {joint}: {name} is {value:g}; it cannot be '
+                                         'negative (check the sign of the effort)')
+                if not np.isfinite(value) and not (name == 'rotor_inertia' and np.isnan(value)):
+                    raise ParameterError(f'joint {joint}: {name} is not finite ({value})')
+        if self.coupling is not None:
+            _check_coupling(self.coupling, joint_names)
+
+
+def _check_coupling(coupling: ArrayLike, joint_names: Sequence[str]) -> None:
+    matrix = np.asarray(coupling, dtype=np.float64)
+    if not np.all(np.isfinite(matrix)):
+        raise ParameterError('coupling matrix has non-finite entries')
+    _, singular_values, right = np.linalg.svd(matrix)
+    if singular_values[-1] < 1e-9 * max(singular_values[0], 1e-300):
+        involved = [name for name, share in zip(joint_names, np.abs(right[-1])) if share > 1e-6]
+        raise ParameterError('coupling matrix is singular: the motors of joints '
+                             f'{", ".join(involved)} do not move the arm independently')

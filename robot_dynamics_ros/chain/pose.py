@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pose of one frame in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def read_only(values: ArrayLike) -> Array:
+    """Return a read-only float64 copy."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """
+    Pose of a frame B in a frame A: coordinates map as ``v_A = rotation @ v_B + translation``.
+
+    :param rotation: (3, 3), the axes of B as columns in A.
+    :param translation: (3,) [m], the origin of B in A.
+    """
+
+    rotation: Array
+    translation: Array
+
+    def __post_init__(self) -> None:
+        """Copy the arrays and make them read-only."""
+        object.__setattr__(self, 'rotation', read_only(self.rotation))
+        object.__setattr__(self, 'translation', read_only(self.translation))
+
+    @classmethod
+    def identity(cls) -> Pose:
+        """Return the pose of a frame in itself."""
+        return cls(np.eye(3), np.zeros(3))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Pose:
+        """Return the pose held by a homogeneous (4, 4) matrix."""
+        matrix = np.asarray(matrix, dtype=np.float64)
+        return cls(matrix[:3, :3], matrix[:3, 3])
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """Return the pose of C in A from this pose of B in A and the pose of C in B."""
+        return Pose(self.rotation @ other.rotation,
+                    self.rotation @ other.translation + self.translation)
+
+    def inverse(self) -> Pose:
+        """Return the pose of A in B."""
+        return Pose(self.rotation.T, -self.rotation.T @ self.translation)
+
+    def distance_to(self, other: Pose) -> tuple[float, float]:
+        """Return the distance of the origins [m] and the angle between the axes [rad]."""
+        difference = self.rotation.T @ other.rotation
+        skew = difference - difference.T
+        sine = 0.5 * np.linalg.norm([skew[2, 1], skew[0, 2], skew[1, 0]])
+        cosine = 0.5 * (np.trace(difference) - 1.0)
+        return (float(np.linalg.norm(self.translation - other.translation)),
+                float(np.arctan2(sine, cosine)))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the package: one base class, one subclass per stage."""
+
+
+class RobotDynamicsError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class UrdfError(RobotDynamicsError):
+    """The text is not a URDF that can be used."""
+
+
+class ChainError(RobotDynamicsError):
+    """The robot is readable, but not the chain that was asked for."""
+
+
+class ParameterError(RobotDynamicsError):
+    """A dynamic parameter has the wrong size, sign or name."""
+
+
+class StateError(RobotDynamicsError):
+    """A joint state (q, qd, qdd, tau, wrench) has the wrong size or type."""

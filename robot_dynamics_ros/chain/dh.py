@@ -43,7 +43,7 @@ def chain_from_dh(types: str, *, beta: ArrayLike, b: ArrayLike, d: ArrayLike, th
     for name, values in (('beta', beta), ('b', b), ('d', d), ('theta', theta)):
         column = np.asarray(values, dtype=np.float64)
         if column.shape != (n,) or not np.all(np.isfinite(column)):
-            raise ChainError(f'{name} must be {n} finite numbers, one per joint, got {values}')
+            raise ChainError(f'{name} must be {n} finite numbers, one per joint, got {column}')
         columns[name] = column
     names = list(joint_names) if joint_names is not None else [f'joint{i + 1}' for i in range(n)]
     if len(set(names)) != n or len(names) != n:

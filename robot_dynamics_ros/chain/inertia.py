@@ -73,7 +73,7 @@ class Inertia:
     def centre_of_mass(self) -> Array:
         """Centre of mass (3,) [m]; NaN for a body without mass."""
         with np.errstate(divide='ignore', invalid='ignore'):
-            return self.first_moment / np.float64(self.mass)
+            return np.divide(self.first_moment, self.mass)
 
     def __add__(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies, joined rigidly."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the geometry of a chain decides about its minimal parameters (Lin 1995, Theorem 2).
+
+Everything here holds for all joint positions, not for one configuration: three parallel axes
+whose offsets cancel at q = 0 only are still three different axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+
+Vector = tuple[float, float, float]
+
+#: Sine of an angle, or distance [m], below which axes are parallel, perpendicular or coincident.
+GEOMETRIC_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Structure:
+    """
+    Joint groups of a chain; joints are counted 1..n, n + 1 means "there is none".
+
+    :param r: first revolute joint.
+    :param s: first revolute joint after r whose axis is not parallel to that of joint r
+        (antiparallel counts as parallel).
+    :param delta: n + 1 flags, entry 0 unused: revolute joint i has first moments k_x, k_y that
+        act on the torque. Always true from joint s on, false for a prismatic joint.
+    :param sigma: n + 1 flags, entry 0 unused: prismatic joint i with r < i < s is not parallel
+        to joint r, so that kappa_1 and kappa_2 act on the torque.
+    :param u_r: axis of joint r in the frame E_i, for r <= i < s (there it is constant).
+    """
+
+    r: int
+    s: int
+    delta: tuple[bool, ...]
+    sigma: tuple[bool, ...]
+    u_r: Mapping[int, Vector]
+
+
+def parallel(a: Array, b: Array) -> bool:
+    """Return whether two vectors are parallel or antiparallel; a zero vector always is."""
+    size = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
+    return float(np.linalg.norm(np.cross(a, b))) <= GEOMETRIC_TOLERANCE * size
+
+
+def perpendicular(a: Array, b: Array) -> bool:
+    """Return whether two vectors are perpendicular; a zero vector always is."""
+    size = float(np.linalg.norm(a)) * float(np.linalg.norm(b))
+    return abs(float(a @ b)) <= GEOMETRIC_TOLERANCE * size
+
+
+def structure(chain: Chain) -> Structure:
+    """Return the joint groups of `chain`, decided by geometry and gravity for generic q."""
+    n = len(chain)
+    revolute = [False, *(joint.revolute for joint in chain.joints)]
+    r = next((i for i in range(1, n + 1) if revolute[i]), n + 1)
+    u_r, s = _axis_of_joint_r(chain, r)
+    delta = [revolute[i] and i >= s for i in range(n + 1)]
+    sigma = [not revolute[i] and i in u_r and not _along_z(u_r[i]) for i in range(n + 1)]
+    moves = not _gravity_and_rails_along(chain, r)
+    offset = np.zeros(3)
+    for i in range(r, s):
+        if i > r:
+            pose = chain.joints[i - 1].pose()
+            offset = pose.rotation.T @ (offset + pose.translation)
+        if revolute[i]:
+            # joints between two revolute ones slide along u_r, else `moves` is already true
+            moves = moves or float(np.linalg.norm(offset[:2])) > GEOMETRIC_TOLERANCE
+            delta[i] = moves
+            offset = np.zeros(3)
+        moves = moves or sigma[i]
+    return Structure(r, s, tuple(delta), tuple(sigma), MappingProxyType(u_r))
+
+
+def _along_z(u: Vector) -> bool:
+    return parallel(np.array(u), np.array([0.0, 0.0, 1.0]))
+
+
+def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Vector], int]:
+    """Return the axis of joint r in the frames r <= i < s, and s."""
+    u = {r: (0.0, 0.0, 1.0)} if r <= len(chain) else {}
+    for i in range(r + 1, len(chain) + 1):
+        joint = chain.joints[i - 1]
+        axis = _without_dust(joint.pose().rotation.T @ np.array(u[i - 1]))
+        if joint.revolute and not _along_z(axis):
+            return u, i
+        u[i] = axis
+    return u, len(chain) + 1
+
+
+def _without_dust(axis: Array) -> Vector:
+    """Return a unit vector whose almost exact components are exact."""
+    exact = np.where(np.abs(axis) <= GEOMETRIC_TOLERANCE, 0.0, axis)
+    x, y, z = exact / np.linalg.norm(exact)
+    return float(x), float(y), float(z)
+
+
+def _gravity_and_rails_along(chain: Chain, r: int) -> bool:
+    """Return whether gravity and all prismatic joints before r are parallel to joint r."""
+    if r > len(chain):
+        return False
+    R_0 = np.eye(3)
+    axes = []
+    for joint in chain.joints[:r]:
+        R_0 = R_0 @ joint.pose().rotation
+        axes.append(R_0[:, 2])
+    return all(parallel(axes[-1], v) for v in (chain.gravity_in_frame_0, *axes[:-1]))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion of the links, outward from the base (Khalil & Dombre 9.84-9.90).
+
+Everything of link i is in E_i. The base accelerates with -g instead of a field of gravity, so
+`acceleration` is the paper's a_i - g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from robot_dynamics_ros.dynamics.frames import JointFrame
+from robot_dynamics_ros.dynamics.vector import ZERO, Matrix, Scalar, Vector, add, multiply, negate
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """
+    Motion of one link, in its own frame.
+
+    :param omega: angular velocity [rad/s].
+    :param omega_dot: angular acceleration [rad/s^2].
+    :param acceleration: acceleration of O_i minus gravity [m/s^2].
+    :param U: [omega_dot]x + [omega]x [omega]x (9.90) [1/s^2].
+    :param products: (wy wz, wz wx, wx wy) [1/s^2].
+    """
+
+    omega: Vector
+    omega_dot: Vector
+    acceleration: Vector
+    U: Matrix
+    products: Vector
+
+
+def acceleration_matrix(omega: Vector, omega_dot: Vector) -> tuple[Matrix, Vector]:
+    """Return U (9.90) and the products (wy wz, wz wx, wx wy) of the angular velocity."""
+    wx, wy, wz = omega
+    ax, ay, az = omega_dot
+    yz, zx, xy = wy * wz, wz * wx, wx * wy
+    xx, yy, zz = wx * wx, wy * wy, wz * wz
+    return ((-(yy + zz), xy - az, zx + ay),
+            (xy + az, -(zz + xx), yz - ax),
+            (zx - ay, yz + ax, -(xx + yy))), (yz, zx, xy)
+
+
+def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
+                gravity: Vector) -> list[LinkMotion]:
+    """
+    Return the motion of links 0..n; entry 0 is the base.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param qd: n joint speeds [rad/s, m/s].
+    :param qdd: n joint accelerations [rad/s^2, m/s^2].
+    :param gravity: gravitational acceleration in E_0 [m/s^2].
+    """
+    motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
+    for frame, speed, rate in zip(frames[1:], qd, qdd):
+        parent = motion[-1]
+        omega = frame.to_link(parent.omega)  # (9.84)
+        omega_dot = frame.to_link(parent.omega_dot)
+        acceleration = frame.to_link(
+            add(parent.acceleration, multiply(parent.U, frame.origin)))  # (9.87)
+        # omega_(j-1) x qd z_j: x and y of the parent's angular velocity; z is not touched
+        wx, wy, wz = omega
+        if frame.revolute:
+            omega = (wx, wy, wz + speed)  # (9.85)
+            ax, ay, az = omega_dot
+            omega_dot = (ax + wy * speed, ay - wx * speed, az + rate)  # (9.86)
+        else:
+            x, y, z = acceleration
+            double = speed + speed
+            acceleration = (x + wy * double, y - wx * double, z + rate)  # (9.87)
+        U, products = acceleration_matrix(omega, omega_dot)
+        motion.append(LinkMotion(omega, omega_dot, acceleration, U, products))
+    return motion

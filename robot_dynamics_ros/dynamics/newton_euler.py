@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inverse dynamics by Newton and Euler, linear in the link parameters (Khalil & Dombre 9.84-9.94).
+
+The ten parameters of a link may be the standard ones or grouped (base) ones: both enter
+linearly, the latter with zeros where they have been grouped away. In the U-matrix form used
+here every parameter is multiplied by an entry of U, so zeros save the most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robot_dynamics_ros.dynamics.frames import JointFrame
+from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion
+from robot_dynamics_ros.dynamics.vector import (
+    ZERO,
+    Scalar,
+    Vector,
+    add,
+    cross,
+    multiply,
+    negate,
+    scale,
+)
+from robot_dynamics_ros.dynamics.wrench import Wrench, moved_wrench
+
+
+def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Wrench:
+    """
+    Return force [N] and moment about O_i [N m] that move one link, in E_i (9.88)-(9.89).
+
+    :param motion: motion of the link.
+    :param parameters: its ten STANDARD_PARAMETERS, standard or grouped.
+    """
+    XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = parameters
+    U, (yz, zx, xy) = motion.U, motion.products
+    ax, ay, az = motion.omega_dot
+    first_moment = (MX, MY, MZ)
+    force = add(scale(M, motion.acceleration), multiply(U, first_moment))  # (9.88)
+    # (9.89) J omega_dot + omega x J omega with the entries of U put in
+    euler = (XX * ax + (ZZ - YY) * yz - XY * U[2][0] + XZ * U[1][0] + YZ * (U[1][1] - U[2][2]),
+             YY * ay + (XX - ZZ) * zx + XY * U[2][1] - YZ * U[0][1] + XZ * (U[2][2] - U[0][0]),
+             ZZ * az + (YY - XX) * xy - XZ * U[1][2] + YZ * U[0][2] + XY * (U[0][0] - U[1][1]))
+    return force, add(euler, cross(first_moment, motion.acceleration))
+
+
+def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
+                 qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
+                 wrench: Wrench | None = None) -> list[Scalar]:
+    """
+    Return the n joint torques [N m, N] of the rigid links.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
+    :param qd: n joint speeds [rad/s, m/s].
+    :param qdd: n joint accelerations [rad/s^2, m/s^2].
+    :param gravity: gravitational acceleration in E_0 [m/s^2].
+    :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
+    """
+    motion = link_motion(frames, qd, qdd, gravity)
+    # Khalil's f_e is exerted by the robot on the environment: the opposite sign
+    f, m = (ZERO, ZERO) if wrench is None else (negate(wrench[0]), negate(wrench[1]))
+    tau: list[Scalar] = []
+    for i in range(len(frames) - 1, 0, -1):
+        force, moment = link_wrench(motion[i], parameters[i - 1])
+        f, m = add(force, f), add(moment, m)  # (9.91), (9.93)
+        tau.append(m[2] if frames[i].revolute else f[2])  # (9.94)
+        f, m = moved_wrench(frames[i], (f, m))
+    tau.reverse()
+    return tau

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The regressor Y with tau = Y x, x the ten standard parameters of every link.
+
+Column k of link j is the torque that one unit of that parameter needs. Its wrench is local to
+link j (Khalil & Dombre 9.88-9.89); the work it does along the unit twist of joint i, carried
+outward to E_j, is the entry (i, 10 j + k). Carrying twists outward and taking dot products needs
+about two thirds of the operations of pushing every column's wrench inward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion
+from robot_dynamics_ros.dynamics.samples import Samples
+from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector, add, cross
+
+
+def moved_twist(frame: JointFrame, twist: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    """
+    Return a twist (velocity of the origin, angular velocity) of E_(i-1) in E_i.
+
+    :param frame: E_i.
+    :param twist: velocity at O_(i-1) and angular velocity, in E_(i-1).
+    """
+    v, omega = twist
+    return frame.to_link(add(v, cross(omega, frame.origin))), frame.to_link(omega)
+
+
+def link_twists(frames: Sequence[JointFrame]) -> list[list[tuple[Vector, Vector]]]:
+    """
+    Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
+
+    The twist is (velocity of O_j, angular velocity of link j) at unit speed of joint i alone.
+    """
+    twists: list[list[tuple[Vector, Vector]]] = [[]]
+    z: Vector = (0.0, 0.0, 1.0)
+    for frame in frames[1:]:
+        own = (ZERO, z) if frame.revolute else (z, ZERO)
+        twists.append([*(moved_twist(frame, twist) for twist in twists[-1]), own])
+    return twists
+
+
+def twist_powers(motion: LinkMotion, twist: tuple[Vector, Vector]) -> list[Scalar]:
+    """
+    Return the power of the wrenches of ten unit parameters along a twist: ten regressor entries.
+
+    :param motion: motion of the link.
+    :param twist: velocity of O_j and angular velocity, in E_j.
+    """
+    (vx, vy, vz), (tx, ty, tz) = twist
+    U, (yz, zx, xy) = motion.U, motion.products
+    ax, ay, az = motion.omega_dot
+    gx, gy, gz = motion.acceleration
+    # columns of (9.89) for the tensor, of (9.88) and (9.89) for first moment and mass
+    return [tx * ax + ty * zx - tz * xy,
+            ty * U[2][1] - tx * U[2][0] + tz * (U[0][0] - U[1][1]),
+            tx * U[1][0] - tz * U[1][2] + ty * (U[2][2] - U[0][0]),
+            ty * ay + tz * xy - tx * yz,
+            tz * U[0][2] - ty * U[0][1] + tx * (U[1][1] - U[2][2]),
+            tz * az + tx * yz - ty * zx,
+            vx * U[0][0] + vy * U[1][0] + vz * U[2][0] + tz * gy - ty * gz,
+            vx * U[0][1] + vy * U[1][1] + vz * U[2][1] + tx * gz - tz * gx,
+            vx * U[0][2] + vy * U[1][2] + vz * U[2][2] + ty * gx - tx * gy,
+            vx * gx + vy * gy + vz * gz]
+
+
+def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
+              gravity: Vector) -> list[list[Scalar]]:
+    """
+    Return Y as n rows of 10 n scalars; entries of links inside of the joint are 0.0.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param qd: n joint speeds [rad/s, m/s].
+    :param qdd: n joint accelerations [rad/s^2, m/s^2].
+    :param gravity: gravitational acceleration in E_0 [m/s^2].
+    """
+    motion = link_motion(frames, qd, qdd, gravity)
+    twists = link_twists(frames)
+    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(len(frames) - 1)]
+    for j in range(1, len(frames)):
+        for i in range(1, j + 1):
+            rows[i - 1] += twist_powers(motion[j], twists[j][i - 1])
+    return rows
+
+
+def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    """
+    Return Y (n, 10 n) or (N, n, 10 n) with tau = Y x, x = ``chain.standard_parameters``.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    """
+    state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
+    return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
+                                  gravity_vector(chain)))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pinocchio as the outside oracle: its model of a Chain, quantities in our order."""
+
+import numpy as np
+import pinocchio
+
+#: Place of our ten STANDARD_PARAMETERS in pinocchio's [m, mc, Jxx, Jxy, Jyy, Jxz, Jyz, Jzz].
+STANDARD_IN_PINOCCHIO = np.array([4, 5, 7, 6, 8, 9, 1, 2, 3, 0])
+
+
+class Oracle:
+    """Pinocchio's answers for a chain; every method takes one state (n,)."""
+
+    def __init__(self, chain):
+        """Build pinocchio's model with exactly the frames of the chain."""
+        self.chain = chain
+        self.model = pinocchio.Model()
+        parent = 0
+        for joint, link in zip(chain.joints, chain.links):
+            pose = joint.pose()
+            model = (pinocchio.JointModelRZ() if joint.revolute else pinocchio.JointModelPZ())
+            parent = self.model.addJoint(parent, model,
+                                         pinocchio.SE3(pose.rotation, pose.translation),
+                                         joint.name)
+            centre = link.centre_of_mass if link.mass else np.zeros(3)
+            at_centre = link.tensor - link.mass * (centre @ centre * np.eye(3)
+                                                   - np.outer(centre, centre))
+            self.model.appendBodyToJoint(
+                parent, pinocchio.Inertia(link.mass, centre, at_centre), pinocchio.SE3.Identity())
+        self.model.gravity.linear = chain.gravity_in_frame_0
+        self.model.gravity.angular = np.zeros(3)
+        self.data = self.model.createData()
+
+    def _external(self, wrench):
+        tip = self.chain.tip_pose
+        force = pinocchio.Force(np.asarray(wrench, dtype=np.float64))
+        forces = [pinocchio.Force.Zero() for _ in range(self.model.njoints)]
+        forces[-1] = pinocchio.SE3(tip.rotation, tip.translation).act(force)
+        return forces
+
+    def inverse_dynamics(self, q, qd, qdd, wrench=None):
+        """Return tau (n,); `wrench` (6,) on the tip link in its frame."""
+        if wrench is None:
+            return pinocchio.rnea(self.model, self.data, q, qd, qdd).copy()
+        return pinocchio.rnea(self.model, self.data, q, qd, qdd, self._external(wrench)).copy()
+
+    def regressor(self, q, qd, qdd):
+        """Return Y (n, 10 n) with columns ``chain.standard_parameter_names``."""
+        Y = pinocchio.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd)
+        Y = np.reshape(Y, (len(self.chain), -1))  # pinocchio drops the row dimension of n = 1
+        order = np.concatenate([10 * i + STANDARD_IN_PINOCCHIO for i in range(len(self.chain))])
+        return Y[:, order].copy()
+
+    def mass_matrix(self, q):
+        """Return A (n, n)."""
+        A = pinocchio.crba(self.model, self.data, q)
+        upper = np.triu(A)
+        return upper + np.triu(A, 1).T
+
+    def gravity_torque(self, q):
+        """Return Q (n,)."""
+        return pinocchio.computeGeneralizedGravity(self.model, self.data, q).copy()
+
+    def forward_dynamics(self, q, qd, tau, wrench=None):
+        """Return qdd (n,)."""
+        if wrench is None:
+            return pinocchio.aba(self.model, self.data, q, qd, tau).copy()
+        return pinocchio.aba(self.model, self.data, q, qd, tau, self._external(wrench)).copy()
+
+    def coriolis_matrix(self, q, qd):
+        """Return the matrix C (n, n) of the Christoffel symbols."""
+        return pinocchio.computeCoriolisMatrix(self.model, self.data, q, qd).copy()
+
+    def energies(self, q, qd):
+        """Return kinetic and potential energy [J]."""
+        return (pinocchio.computeKineticEnergy(self.model, self.data, q, qd),
+                pinocchio.computePotentialEnergy(self.model, self.data, q))

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Joint axes in space to normal driving-axis frames (Lin 1995, fig. 1).
+
+Choices where the common normal leaves freedom, made so that offsets are zero where they can be:
+
+- E_0 is E_1 at q = 0, so that b_1 = beta_1 = d_1 = theta_1 = 0.
+- Skew and offset parallel axes: x_i points from axis i to axis i+1, so b_(i+1) > 0.
+- Intersecting axes: of the two normals the one nearer to x_(i-1), so -pi/2 < theta_i <= pi/2.
+- Parallel axes: the normal goes through the foot of the one before, so d_i = 0.
+- Coincident axes: theta_i = 0 and d_i = 0.
+- Last frame: d_n = 0 and theta_n = 0.
+- A prismatic axis has no place, only a direction: it is put through the axis before it and, where
+  possible, also through the revolute axis after it (b_i = b_(i+1) = 0).
+
+The frames are laid one after the other, each against the one already rounded, so that rounding
+errors do not add up: every axis still goes through its URDF joint origin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import exact_cos_sin
+from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.pose import Array, Pose
+
+#: Axes closer to (anti)parallel than this are made parallel [rad]: the normal would run away.
+PARALLEL_TOLERANCE = 1e-5
+
+#: With snapping, numbers this close to 0 or a multiple of pi/2 become exact [m, rad].
+SNAP_TOLERANCE = 1e-5
+
+#: Rounding errors of the transformation itself: removed always, without a finding [m, rad].
+DUST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """
+    A joint axis at q = 0, in the frame of the base link.
+
+    :param name: joint name, for findings.
+    :param point: (3,) [m]; for a prismatic joint only a hint.
+    :param direction: (3,) unit vector.
+    :param prismatic: whether the joint slides.
+    """
+
+    name: str
+    point: Array
+    direction: Array
+    prismatic: bool
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Numbers b, beta, d, theta of one joint (Lin 1995 (4)-(5))."""
+
+    b: float
+    beta: float
+    d: float
+    theta: float
+
+
+def place_frames(axes: Sequence[Axis], snap: bool
+                 ) -> tuple[Pose, list[Placement], list[Finding]]:
+    """
+    Lay the frames E_0..E_n along the axes.
+
+    :param axes: the joint axes 1..n at q = 0.
+    :param snap: round almost-exact numbers (SNAP_TOLERANCE) and report each.
+    :returns: E_0 in the base frame, one placement per joint, findings about every rounding.
+    """
+    rounding = _Rounding(SNAP_TOLERANCE if snap else DUST)
+    z = axes[0].direction
+    x = _any_normal(z)
+    o = _first_point(axes)
+    b = beta = 0.0
+    placements = []
+    base_pose = Pose.identity()
+    for i, axis in enumerate(axes):
+        if i + 1 < len(axes):
+            target = axes[i + 1]
+            if target.prismatic:
+                target = _place_prismatic(o, z, axes, i + 1)
+            d, theta, next_b, next_beta = _common_normal(o, x, z, target, rounding)
+        else:
+            d = theta = next_b = next_beta = 0.0
+        if i == 0:
+            x, o, d, theta = _turned(x, z, theta), o + d * z, 0.0, 0.0
+            base_pose = Pose(np.column_stack([x, np.cross(z, x), z]), o)
+        else:
+            d = rounding.length(d, axis.name, 'd')
+            theta = rounding.angle(theta, axis.name, 'theta')
+            x, o = _turned(x, z, theta), o + d * z
+        placements.append(Placement(b, beta, d, theta))
+        b, beta = next_b, next_beta
+        o = o + b * x
+        z = _tilted(x, z, beta)
+    return base_pose, placements, rounding.findings
+
+
+def _common_normal(o: Array, x: Array, z: Array, target: Axis, rounding: _Rounding
+                   ) -> tuple[float, float, float, float]:
+    """
+    Return d and theta of this frame, and b and beta of the next one.
+
+    :param o: origin of this frame before d is applied.
+    :param x: x axis of this frame before theta is applied.
+    :param z: axis of this joint.
+    """
+    u = target.direction
+    between = target.point - o
+    cross = np.cross(z, u)
+    sine = float(np.linalg.norm(cross))
+    if sine < PARALLEL_TOLERANCE:
+        if sine > DUST:
+            rounding.findings.append(Finding(
+                'made_parallel', target.name, f'axis is {sine:.3g} rad off parallel to the axis '
+                'before it and was made parallel', sine))
+        beta = 0.0 if z @ u > 0.0 else math.pi
+        offset = between - (between @ z) * z
+        b = rounding.length(float(np.linalg.norm(offset)), target.name, 'b')
+        theta = _angle(x, offset / b, z) if b > 0.0 else 0.0
+        return 0.0, theta, b, beta
+    normal = cross / sine
+    b = rounding.length(float(between @ normal), target.name, 'b')
+    theta = _angle(x, normal, z)
+    flipped = b < 0.0 or (b == 0.0 and not -math.pi / 2 + DUST < theta <= math.pi / 2 + DUST)
+    if flipped:
+        normal, b = -normal, -b
+        theta = _angle(x, normal, z)
+    d = float(np.cross(between, u) @ cross) / sine**2
+    beta = rounding.angle(_angle(z, u, normal), target.name, 'beta')
+    return d, theta, b, beta
+
+
+def _place_prismatic(o: Array, z: Array, axes: Sequence[Axis], k: int) -> Axis:
+    """Choose where the prismatic axis k runs: through the axis (o, z) before it."""
+    axis = axes[k]
+    u = axis.direction
+    across = z - (z @ u) * u  # the axis before, seen along u
+    after = axes[k + 1] if k + 1 < len(axes) and not axes[k + 1].prismatic else None
+    if np.linalg.norm(across) < PARALLEL_TOLERANCE:
+        return Axis(axis.name, o, u, True)
+    goal = axis.point
+    if after is not None:
+        v = after.direction - (after.direction @ u) * u  # the axis after, seen along u
+        if np.linalg.norm(v) < PARALLEL_TOLERANCE:
+            goal = after.point
+        else:
+            side = np.cross(u, v / np.linalg.norm(v))
+            if abs(across @ side) > 1e-3:  # else: almost parallel seen along u, no near crossing
+                t = float((after.point - o) @ side / (across @ side))
+                return Axis(axis.name, o + t * z, u, True)
+    t = float((goal - o) @ across / (across @ across))
+    return Axis(axis.name, o + t * z, u, True)
+
+
+def _first_point(axes: Sequence[Axis]) -> Array:
+    """Return a point of axis 1; a prismatic one is put through the revolute axis after it."""
+    first = axes[0]
+    if first.prismatic and len(axes) > 1 and not axes[1].prismatic:
+        second = axes[1]
+        t = float((first.point - second.point) @ second.direction)
+        return second.point + t * second.direction
+    return first.point
+
+
+class _Rounding:
+    """Rounds almost-exact numbers and remembers what it did."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.findings: list[Finding] = []
+
+    def length(self, value: float, joint: str, name: str) -> float:
+        return self._round(value, 0.0, joint, name, 'm')
+
+    def angle(self, value: float, joint: str, name: str) -> float:
+        exact = round(value / (math.pi / 2)) * (math.pi / 2)
+        return self._round(value, exact, joint, name, 'rad')
+
+    def _round(self, value: float, exact: float, joint: str, name: str, unit: str) -> float:
+        error = abs(value - exact)
+        if error > self.tolerance:
+            return value
+        if error > DUST:
+            self.findings.append(Finding(
+                'snapped', joint, f'{name} = {value:.9g} {unit} was rounded to {exact:.9g}',
+                error))
+        return exact
+
+
+def _angle(a: Array, b: Array, about: Array) -> float:
+    """Return the angle that turns `a` into `b` about a unit vector normal to both."""
+    return math.atan2(float(np.cross(a, b) @ about), float(a @ b))
+
+
+def _turned(x: Array, z: Array, angle: float) -> Array:
+    """Return x turned about z."""
+    c, s = exact_cos_sin(angle)
+    return c * x + s * np.cross(z, x)
+
+
+def _tilted(x: Array, z: Array, angle: float) -> Array:
+    """Return z turned about x, made a unit vector normal to x again."""
+    c, s = exact_cos_sin(angle)
+    tilted = c * z + s * np.cross(x, z)
+    tilted = tilted - (tilted @ x) * x
+    return np.asarray(tilted / np.linalg.norm(tilted))
+
+
+def _any_normal(z: Array) -> Array:
+    """Return the coordinate axis farthest from z, made normal to it: base x where possible."""
+    candidate = np.eye(3)[0] if abs(z[0]) < 0.9 else np.eye(3)[1]
+    normal = candidate - (candidate @ z) * z
+    return np.asarray(normal / np.linalg.norm(normal))

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of links and joints that a URDF describes, in URDF frames."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.chain.document import (
+    Document, read_document, reductions, strip_and_check,
+)
+from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.errors import UrdfError
+
+#: Share of the largest moment of inertia that a tensor may miss before a finding says so.
+INERTIA_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class TreeJoint:
+    """
+    A joint as the URDF states it.
+
+    :param origin: child link frame in the parent link frame, at position 0.
+    :param axis: (3,) unit vector in the child link frame.
+    :param mimic: name of the joint it follows, or None.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: Array
+    lower: float
+    upper: float
+    velocity_limit: float
+    effort_limit: float
+    damping: float
+    friction: float
+    reduction: float
+    mimic: str | None
+
+    @property
+    def moving(self) -> bool:
+        """True for anything but a fixed joint."""
+        return self.type != 'fixed'
+
+    def pose(self, position: float) -> Pose:
+        """Return the child link frame in the parent link frame [rad, m]."""
+        if self.type == 'prismatic':
+            return self.origin @ Pose(np.eye(3), position * self.axis)
+        if self.type in ('revolute', 'continuous'):
+            return self.origin @ Pose(_rotation_about(self.axis, position), np.zeros(3))
+        return self.origin
+
+
+def _rotation_about(axis: Array, angle: float) -> Array:
+    x, y, z = axis
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """
+    All links and joints of a robot.
+
+    :param label: what to call the source in messages.
+    :param root: name of the link without a parent.
+    :param inertias: inertia of each link, in its URDF link frame.
+    :param joints: joints by name.
+    """
+
+    label: str
+    robot: str
+    root: str
+    inertias: Mapping[str, Inertia]
+    joints: Mapping[str, TreeJoint]
+    findings: tuple[Finding, ...]
+
+    def parent_joint(self, link: str) -> TreeJoint | None:
+        """Return the joint that carries a link; None for the root."""
+        return self._parents.get(link)
+
+    def children(self, link: str) -> list[TreeJoint]:
+        """Return the joints that a link carries."""
+        return self._children.get(link, [])
+
+    def path_to(self, link: str) -> list[TreeJoint]:
+        """Return the joints from the root to a link."""
+        path = []
+        joint = self.parent_joint(link)
+        while joint is not None:
+            path.append(joint)
+            joint = self.parent_joint(joint.parent)
+        return path[::-1]
+
+    @cached_property
+    def _parents(self) -> dict[str, TreeJoint]:
+        return {joint.child: joint for joint in self.joints.values()}
+
+    @cached_property
+    def _children(self) -> dict[str, list[TreeJoint]]:
+        children: dict[str, list[TreeJoint]] = {}
+        for joint in self.joints.values():
+            children.setdefault(joint.parent, []).append(joint)
+        return children
+
+
+def tree_from_urdf(source: str | os.PathLike[str]) -> Tree:
+    """
+    Read a URDF, check it, and return its tree.
+
+    :param source: path or XML text.
+    :raises UrdfError: whatever makes it unusable, with source, line and element.
+    """
+    document = read_document(source)
+    stripped, findings = strip_and_check(document)
+    root = _check_tree(document)
+    gear, gear_findings = reductions(document)
+    robot = _parse_with_urchin(stripped, document)
+    with_inertial = {link.get('name') for link in stripped.findall('link')
+                     if link.find('inertial') is not None}
+    inertias = {}
+    for link in robot.links:
+        inertias[link.name] = Inertia.zero()
+        if link.name in with_inertial:  # urchin invents 1 kg for a link without <inertial>
+            inertias[link.name] = _link_inertia(link.inertial)
+            findings += _inertia_findings(link.name, link.inertial)
+    joints = {}
+    for joint in robot.joints:
+        joints[joint.name], joint_findings = _tree_joint(joint, gear.get(joint.name, math.nan))
+        findings += joint_findings
+    return Tree(document.label, robot.name, root, inertias, joints,
+                (*findings, *gear_findings))
+
+
+def _parse_with_urchin(stripped: Any, document: Document) -> Any:
+    from lxml import etree
+    from urchin import URDF
+
+    stream = io.BytesIO(etree.tostring(stripped))
+    stream.name = document.label
+    try:
+        return URDF.load(stream)
+    except Exception as error:  # our own checks come first; what is left is urchin's word
+        raise UrdfError(f'{document.label}: {error}') from error
+
+
+def _check_tree(document: Document) -> str:
+    """Check that links and joints form one tree; return the name of its root link."""
+    links = {link.get('name'): link for link in document.root.findall('link')}
+    if not links:
+        raise document.error(document.root, 'has no <link>; this is not a robot')
+    parent_of: dict[str, str] = {}
+    for joint in document.root.findall('joint'):
+        parent, child = joint.find('parent').get('link'), joint.find('child').get('link')
+        for role, link in (('parent', parent), ('child', child)):
+            if link not in links:
+                raise document.error(joint, f"{role} link '{link}' does not exist")
+        if child in parent_of:
+            raise document.error(joint, f"link '{child}' has two parent joints; closed loops "
+                                 'cannot be used, cut the loop')
+        parent_of[child] = parent
+    roots = [link for link in links if link not in parent_of]
+    if len(roots) > 1:
+        raise document.error(links[roots[1]], f"the robot has {len(roots)} root links "
+                             f'({", ".join(roots[:5])}); connect them with a fixed joint')
+    for link in links:
+        seen = set()
+        while link in parent_of:
+            if link in seen:
+                raise document.error(links[link], 'is part of a loop of joints; a URDF is a tree')
+            seen.add(link)
+            link = parent_of[link]
+    return roots[0]
+
+
+def _link_inertia(inertial: Any) -> Inertia:
+    pose = Pose.from_matrix(inertial.origin)
+    at_centre = Inertia.from_centre_of_mass(inertial.mass, np.zeros(3), inertial.inertia)
+    return at_centre.seen_from(pose)
+
+
+def _inertia_findings(name: str, inertial: Any) -> list[Finding]:
+    findings = []
+    if inertial.mass < 0.0:
+        findings.append(Finding('negative_mass', name, f'mass is {inertial.mass:g} kg',
+                                inertial.mass))
+    moments = np.linalg.eigvalsh(inertial.inertia)
+    allowed = INERTIA_TOLERANCE * max(abs(moments[0]), abs(moments[2]))
+    if moments[0] < -allowed:
+        findings.append(Finding('indefinite_inertia', name, 'inertia tensor is not positive '
+                                f'semidefinite: smallest moment {moments[0]:.3g} kg m^2',
+                                float(moments[0])))
+    elif moments[2] > moments[0] + moments[1] + allowed:
+        findings.append(Finding('triangle_inequality', name, 'inertia tensor belongs to no body: '
+                                f'moment {moments[2]:.3g} exceeds the sum of the other two, '
+                                f'{moments[0] + moments[1]:.3g} kg m^2', float(moments[2])))
+    return findings
+
+
+def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]:
+    findings = []
+    lower, upper, velocity, effort = -math.inf, math.inf, math.nan, math.nan
+    if joint.limit is not None:
+        velocity = joint.limit.velocity if joint.limit.velocity > 0.0 else math.nan
+        effort = joint.limit.effort if joint.limit.effort > 0.0 else math.nan
+        if joint.joint_type != 'continuous':
+            lower = joint.limit.lower or 0.0
+            upper = joint.limit.upper or 0.0
+            if lower >= upper:
+                findings.append(Finding('unusable_position_limits', joint.name, 'position limits '
+                                        f'[{lower:g}, {upper:g}] leave no motion; taken as '
+                                        'unknown'))
+                lower, upper = -math.inf, math.inf
+    dynamics = joint.dynamics
+    return TreeJoint(
+        name=joint.name, type=joint.joint_type, parent=joint.parent, child=joint.child,
+        origin=Pose.from_matrix(joint.origin), axis=np.asarray(joint.axis, dtype=np.float64),
+        lower=lower, upper=upper, velocity_limit=velocity, effort_limit=effort,
+        damping=(dynamics.damping or 0.0) if dynamics is not None else 0.0,
+        friction=(dynamics.friction or 0.0) if dynamics is not None else 0.0,
+        reduction=reduction,
+        mimic=joint.mimic.joint if joint.mimic is not None else None), findings

@@ -20,3 +20,7 @@ class ParameterError(RobotDynamicsError):
 
 class StateError(RobotDynamicsError):
     """A joint state (q, qd, qdd, tau, wrench) has the wrong size or type."""
+
+
+class TrajectoryError(RobotDynamicsError):
+    """A joint trajectory cannot be executed as it is."""

@@ -1,2 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF in, feedforward torque out, minimal parameters learned while the robot works."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.chain.chain import Chain
+    from robot_dynamics_ros.chain.dh import chain_from_dh
+    from robot_dynamics_ros.chain.joint_physics import JointPhysics
+    from robot_dynamics_ros.chain.urdf import chain_from_urdf
+    from robot_dynamics_ros.errors import RobotDynamicsError
+
+_HOME = {
+    'Chain': 'chain.chain',
+    'JointPhysics': 'chain.joint_physics',
+    'RobotDynamicsError': 'errors',
+    'chain_from_dh': 'chain.dh',
+    'chain_from_urdf': 'chain.urdf',
+}
+
+__all__ = ['Chain', 'JointPhysics', 'RobotDynamicsError', 'chain_from_dh', 'chain_from_urdf']
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: importing the package costs nothing."""
+    if name not in _HOME:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    return getattr(import_module(f'{__name__}.{_HOME[name]}'), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

@@ -5,8 +5,8 @@ Joint axes in space to normal driving-axis frames (Lin 1995, fig. 1).
 Choices where the common normal leaves freedom, made so that offsets are zero where they can be:
 
 - E_0 is E_1 at q = 0, so that b_1 = beta_1 = d_1 = theta_1 = 0.
-- Skew and offset parallel axes: x_i points from axis i to axis i+1, so b_(i+1) > 0.
-- Intersecting axes: of the two normals the one nearer to x_(i-1), so -pi/2 < theta_i <= pi/2.
+- Of the two directions of a common normal x_i is the one nearer to x_(i-1), so that
+  -pi/2 < theta_i <= pi/2; b_(i+1) then has a sign.
 - Parallel axes: the normal goes through the foot of the one before, so d_i = 0.
 - Coincident axes: theta_i = 0 and d_i = 0.
 - Last frame: d_n = 0 and theta_n = 0.
@@ -125,18 +125,24 @@ def _common_normal(o: Array, x: Array, z: Array, target: Axis, rounding: _Roundi
         beta = 0.0 if z @ u > 0.0 else math.pi
         offset = between - (between @ z) * z
         b = rounding.length(float(np.linalg.norm(offset)), target.name, 'b')
-        theta = _angle(x, offset / b, z) if b > 0.0 else 0.0
-        return 0.0, theta, b, beta
+        if b == 0.0:
+            return 0.0, 0.0, 0.0, beta
+        theta, sign = _nearer_direction(x, offset / b, z)
+        return 0.0, theta, sign * b, beta
     normal = cross / sine
-    b = rounding.length(float(between @ normal), target.name, 'b')
-    theta = _angle(x, normal, z)
-    flipped = b < 0.0 or (b == 0.0 and not -math.pi / 2 + DUST < theta <= math.pi / 2 + DUST)
-    if flipped:
-        normal, b = -normal, -b
-        theta = _angle(x, normal, z)
+    theta, sign = _nearer_direction(x, normal, z)
+    b = rounding.length(sign * float(between @ normal), target.name, 'b')
+    beta = rounding.angle(_angle(z, u, sign * normal), target.name, 'beta')
     d = float(np.cross(between, u) @ cross) / sine**2
-    beta = rounding.angle(_angle(z, u, normal), target.name, 'beta')
     return d, theta, b, beta
+
+
+def _nearer_direction(x: Array, normal: Array, z: Array) -> tuple[float, float]:
+    """Return the smaller angle from x to +normal or -normal about z, and which sign it was."""
+    theta = _angle(x, normal, z)
+    if -math.pi / 2 + SNAP_TOLERANCE < theta <= math.pi / 2 + SNAP_TOLERANCE:
+        return theta, 1.0
+    return theta - math.copysign(math.pi, theta), -1.0
 
 
 def _place_prismatic(o: Array, z: Array, axes: Sequence[Axis], k: int) -> Axis:
@@ -188,7 +194,7 @@ class _Rounding:
     def _round(self, value: float, exact: float, joint: str, name: str, unit: str) -> float:
         error = abs(value - exact)
         if error > self.tolerance:
-            return value
+            return round(value, 13)  # 0.3 rather than 0.30000000000000004
         if error > DUST:
             self.findings.append(Finding(
                 'snapped', joint, f'{name} = {value:.9g} {unit} was rounded to {exact:.9g}',

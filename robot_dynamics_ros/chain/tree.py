@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.chain.document import (
-    Document, read_document, reductions, strip_and_check,
+    Document,
+    read_document,
+    reductions,
+    strip_and_check,
 )
 from robot_dynamics_ros.chain.finding import Finding
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.inertia import Inertia, skew
 from robot_dynamics_ros.chain.pose import Array, Pose
 from robot_dynamics_ros.errors import UrdfError
 
@@ -65,9 +68,8 @@ class TreeJoint:
 
 
 def _rotation_about(axis: Array, angle: float) -> Array:
-    x, y, z = axis
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K
+    K = skew(axis)
+    return np.asarray(np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +176,7 @@ def _check_tree(document: Document) -> str:
         parent_of[child] = parent
     roots = [link for link in links if link not in parent_of]
     if len(roots) > 1:
-        raise document.error(links[roots[1]], f"the robot has {len(roots)} root links "
+        raise document.error(links[roots[1]], f'the robot has {len(roots)} root links '
                              f'({", ".join(roots[:5])}); connect them with a fixed joint')
     for link in links:
         seen = set()
@@ -183,7 +185,7 @@ def _check_tree(document: Document) -> str:
                 raise document.error(links[link], 'is part of a loop of joints; a URDF is a tree')
             seen.add(link)
             link = parent_of[link]
-    return roots[0]
+    return str(roots[0])
 
 
 def _link_inertia(inertial: Any) -> Inertia:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entry point of the robot-dynamics command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+
+#: Subcommands: name, module below robot_dynamics_ros.cli, one line of help. Each module has
+#: ``add_arguments(parser)`` and ``run(arguments) -> exit code``, and is imported when needed.
+COMMANDS = (
+    ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
+)
+
+#: Exit code for wrong input.
+BAD_INPUT = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the arguments."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and end with the exit code for wrong input."""
+        self.exit(BAD_INPUT, f'{self.prog}: {message}; see {self.prog} --help\n')
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit code; wrong input is one line and code 2."""
+    parser = _Parser(
+        prog='robot-dynamics', description='Robot dynamics from a URDF: inspect, compute, '
+        'identify, compare.')
+    subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for name, module, text in COMMANDS:
+        subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:])
+        if name in words[:1]:
+            command = import_module(f'robot_dynamics_ros.cli.{module}')
+            command.add_arguments(subparser)
+            subparser.set_defaults(run=command.run)
+    parsed = parser.parse_args(words)
+    try:
+        return int(parsed.run(parsed))
+    except RobotDynamicsError as error:
+        print(f'robot-dynamics {parsed.command}: {error}', file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -16,9 +16,7 @@ from robot_dynamics_ros.dynamics.vector import (
     Matrix,
     Scalar,
     Vector,
-    multiply_matrices,
     symmetric,
-    transpose,
     vector,
 )
 
@@ -78,10 +76,23 @@ class JointFrame:
 
     def tensor_to_parent(self, tensor: Matrix) -> Matrix:
         """Return R_i X R_i^T for a symmetric X given in E_i."""
-        R = self.rotation
-        product = multiply_matrices(multiply_matrices(R, tensor), transpose(R))
-        return symmetric(product[0][0], product[0][1], product[0][2],
-                         product[1][1], product[1][2], product[2][2])
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor
+        xx, xy, yy = _turned(self.c, self.s, xx, xy, yy)
+        xz, yz = self.c * xz - self.s * yz, self.s * xz + self.c * yz
+        yy, yz, zz = _turned(self.cb, self.sb, yy, yz, zz)
+        xy, xz = self.cb * xy - self.sb * xz, self.sb * xy + self.cb * xz
+        return symmetric(xx, xy, xz, yy, yz, zz)
+
+
+def _turned(c: Scalar, s: Scalar, aa: Scalar, ab: Scalar,
+            bb: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Return the entries aa, ab, bb of a symmetric matrix turned in the plane of a and b."""
+    if isinstance(s, float) and s == 0.0:  # a constant angle 0 or pi
+        return aa, ab, bb
+    if isinstance(c, float) and c == 0.0:  # a constant right angle
+        return bb, -ab, aa
+    p = s * (aa - bb) + c * (ab + ab)
+    return aa - s * p, c * p - ab, bb + s * p
 
 
 #: The base: list entry 0, so that ``frames[i]`` is the paper's E_i.

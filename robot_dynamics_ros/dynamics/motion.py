@@ -45,6 +45,24 @@ def acceleration_matrix(omega: Vector, omega_dot: Vector) -> tuple[Matrix, Vecto
             (zx - ay, yz + ax, -(xx + yy))), (yz, zx, xy)
 
 
+def tensor_moment(motion: LinkMotion, tensor: Sequence[Scalar]) -> Vector:
+    """
+    Return J omega_dot + omega x (J omega) [N m], linear in the six entries of J.
+
+    With the entries of U put in, every entry of J is multiplied once per component: the first
+    part of (9.89), and Psi psi(J) of Lin 1995 (60).
+
+    :param motion: motion of the link.
+    :param tensor: XX, XY, XZ, YY, YZ, ZZ in the frame of the link [kg m^2].
+    """
+    XX, XY, XZ, YY, YZ, ZZ = tensor
+    U, (yz, zx, xy) = motion.U, motion.products
+    ax, ay, az = motion.omega_dot
+    return (XX * ax + (ZZ - YY) * yz - XY * U[2][0] + XZ * U[1][0] + YZ * (U[1][1] - U[2][2]),
+            YY * ay + (XX - ZZ) * zx + XY * U[2][1] - YZ * U[0][1] + XZ * (U[2][2] - U[0][0]),
+            ZZ * az + (YY - XX) * xy - XZ * U[1][2] + YZ * U[0][2] + XY * (U[0][0] - U[1][1]))
+
+
 def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
                 gravity: Vector) -> list[LinkMotion]:
     """

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robot_dynamics_ros.dynamics.frames import JointFrame
-from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion
+from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion, tensor_moment
 from robot_dynamics_ros.dynamics.vector import (
     ZERO,
     Scalar,
@@ -33,16 +33,12 @@ def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Wrench:
     :param motion: motion of the link.
     :param parameters: its ten STANDARD_PARAMETERS, standard or grouped.
     """
-    XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = parameters
-    U, (yz, zx, xy) = motion.U, motion.products
-    ax, ay, az = motion.omega_dot
-    first_moment = (MX, MY, MZ)
-    force = add(scale(M, motion.acceleration), multiply(U, first_moment))  # (9.88)
-    # (9.89) J omega_dot + omega x J omega with the entries of U put in
-    euler = (XX * ax + (ZZ - YY) * yz - XY * U[2][0] + XZ * U[1][0] + YZ * (U[1][1] - U[2][2]),
-             YY * ay + (XX - ZZ) * zx + XY * U[2][1] - YZ * U[0][1] + XZ * (U[2][2] - U[0][0]),
-             ZZ * az + (YY - XX) * xy - XZ * U[1][2] + YZ * U[0][2] + XY * (U[0][0] - U[1][1]))
-    return force, add(euler, cross(first_moment, motion.acceleration))
+    first_moment = (parameters[6], parameters[7], parameters[8])
+    force = add(scale(parameters[9], motion.acceleration),
+                multiply(motion.U, first_moment))  # (9.88)
+    moment = add(tensor_moment(motion, parameters[:6]),
+                 cross(first_moment, motion.acceleration))  # (9.89)
+    return force, moment
 
 
 def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],

@@ -17,7 +17,8 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
 
-Vector = tuple[float, float, float]
+#: Unit vector of floats.
+Axis = tuple[float, float, float]
 
 #: Sine of an angle, or distance [m], below which axes are parallel, perpendicular or coincident.
 GEOMETRIC_TOLERANCE = 1e-9
@@ -42,7 +43,7 @@ class Structure:
     s: int
     delta: tuple[bool, ...]
     sigma: tuple[bool, ...]
-    u_r: Mapping[int, Vector]
+    u_r: Mapping[int, Axis]
 
 
 def parallel(a: Array, b: Array) -> bool:
@@ -80,11 +81,11 @@ def structure(chain: Chain) -> Structure:
     return Structure(r, s, tuple(delta), tuple(sigma), MappingProxyType(u_r))
 
 
-def _along_z(u: Vector) -> bool:
+def _along_z(u: Axis) -> bool:
     return parallel(np.array(u), np.array([0.0, 0.0, 1.0]))
 
 
-def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Vector], int]:
+def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Axis], int]:
     """Return the axis of joint r in the frames r <= i < s, and s."""
     u = {r: (0.0, 0.0, 1.0)} if r <= len(chain) else {}
     for i in range(r + 1, len(chain) + 1):
@@ -96,7 +97,7 @@ def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Vector], int]:
     return u, len(chain) + 1
 
 
-def _without_dust(axis: Array) -> Vector:
+def _without_dust(axis: Array) -> Axis:
     """Return a unit vector whose almost exact components are exact."""
     exact = np.where(np.abs(axis) <= GEOMETRIC_TOLERANCE, 0.0, axis)
     x, y, z = exact / np.linalg.norm(exact)

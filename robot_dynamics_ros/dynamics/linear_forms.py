@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Named linear combinations of the standard parameters of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.pose import Array, read_only
+
+#: Entries smaller than this part of the largest entry of their row are rounding dust.
+_DUST = 1e-14
+
+
+#: Name, unit and row of coefficients (10 n,) of one combination.
+Form = tuple[str, str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearForms:
+    """
+    Combinations w = B x of the standard parameters x.
+
+    :param names: p names.
+    :param units: p units.
+    :param matrix: B (p, 10 n); rounding dust is removed.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        """Remove rounding dust and freeze the matrix."""
+        B = np.asarray(self.matrix, dtype=np.float64)
+        largest = np.max(np.abs(B), axis=1, keepdims=True, initial=0.0)
+        object.__setattr__(self, 'matrix',
+                           read_only(np.where(np.abs(B) <= _DUST * largest, 0.0, B)))
+
+    @classmethod
+    def of(cls, forms: Sequence[Form], n: int) -> LinearForms:
+        """Return the collected combinations of a chain of n joints; there may be none."""
+        rows = np.reshape([row for _, _, row in forms], (len(forms), 10 * n))
+        return cls(tuple(name for name, _, _ in forms), tuple(unit for _, unit, _ in forms), rows)
+
+
+def formula(coefficients: ArrayLike, names: Sequence[str]) -> str:
+    """
+    Return a combination as text, for example ``ZZ1 + YY2 - 0.2025*M3``.
+
+    :param coefficients: one number per name; zeros are left out.
+    """
+    text = ''
+    for coefficient, name in zip(np.asarray(coefficients, dtype=np.float64), names):
+        if coefficient == 0.0:
+            continue
+        size = f'{abs(coefficient):.12g}'
+        term = name if size == '1' else f'{size}*{name}'
+        sign = '-' if coefficient < 0.0 else '+'
+        text += f' {sign} {term}' if text else (f'-{term}' if sign == '-' else term)
+    return text or '0'

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo    show it working          make lint    ruff and mypy
+# make test    lint and all tests       make bench   measured figures
+# make setup   only make .venv          make clean   remove what make has made
+# Another Python than python3: make PYTHON=python3.12 test
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# A ROS 2 sourced in this shell would mix with the one in .venv. It is left alone and not used here;
+# to build for it, use colcon (README.md, "Where ROS 2 is installed").
+ifdef AMENT_PREFIX_PATH
+$(info make: the sourced ROS 2 $(ROS_DISTRO) is not used here, .venv has its own)
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH PYTHONPATH LD_LIBRARY_PATH
+unexport ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION RMW_IMPLEMENTATION
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench clean
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+setup:
+	@command -v $(PYTHON) > /dev/null || { \
+	  echo 'setup: $(PYTHON) is missing. Install with: sudo apt install python3 python3-venv python3-dev'; \
+	  exit 2; }
+	@$(PYTHON) environment/set_up.py
+
+demo: setup
+	$(BIN)/robot-dynamics inspect urdf/demo_arm.urdf
+
+test: lint
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup $(ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: setup
+	@for script in benchmark/bench_*.py; do \
+	  echo "== $$script"; $(BIN)/python $$script || exit 1; \
+	done
+
+clean:
+	rm -rf .venv build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

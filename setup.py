@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+from glob import glob
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'robot_dynamics_ros'
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='URDF in, feedforward torque out, minimal parameters learned at work',
+    license='Apache-2.0',
+    maintainer='The robot_dynamics_ros authors',
+    maintainer_email='maintainers@robot-dynamics-ros.example',
+    python_requires='>=3.10',
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
+        (f'share/{PACKAGE}/config', sorted(glob('config/*.*'))),
+        (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf'))),
+    ],
+    install_requires=['numpy', 'scipy', 'lxml', 'PyYAML', 'urchin'],
+    extras_require={
+        'numba': ['numba'],
+        'bags': ['rosbags'],
+        'plots': ['matplotlib'],
+        'consistency': ['clarabel'],
+        'simulation': ['mujoco'],
+    },
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'robot-dynamics = robot_dynamics_ros.cli.main:main',
+        ],
+    },
+)

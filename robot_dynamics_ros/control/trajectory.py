@@ -169,7 +169,8 @@ class Trajectory:
         q, qd, qdd, effort = (np.tile(row, (t.size, 1)) for row in last)
         efforts = np.nan_to_num(self.efforts)
         before = t < self.times[0]
-        q[before], qd[before], qdd[before], effort[before] = self.positions[0], 0.0, 0.0, efforts[0]
+        q[before], effort[before] = self.positions[0], efforts[0]
+        qd[before], qdd[before] = 0.0, 0.0
         inside = ~before & (t < self.times[-1])
         segment = np.searchsorted(self.times, t[inside], side='right') - 1
         s = (t[inside] - self.times[segment])[:, None]

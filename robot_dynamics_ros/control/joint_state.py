@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states as they come from a robot: any order, missing interfaces as NaN, old stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.errors import StateError
+
+
+@dataclass(frozen=True, eq=False)
+class JointSample:
+    """
+    What the joints of a chain measured at one time.
+
+    :param time: stamp of the message [s].
+    :param received: when it came, on the clock of the receiver [s]: tells whether it is fresh
+        even where the clock of the robot is another one.
+    :param q: (n,) positions [rad, m], finite.
+    :param qd: (n,) velocities [rad/s, m/s]; NaN = not measured.
+    :param effort: (n,) efforts in the unit of the robot; NaN = not measured.
+    """
+
+    time: float
+    received: float
+    q: Array
+    qd: Array
+    effort: Array
+
+    @property
+    def qd_or_rest(self) -> Array:
+        """Velocities (n,) with zero for those that are not measured."""
+        return np.nan_to_num(self.qd)
+
+
+class JointStateReader:
+    """Turns named, unordered, imperfect joint states into samples of one chain."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        """
+        Read the joints of a chain.
+
+        :param joint_names: n names; the order of the samples.
+        """
+        self.joint_names = tuple(joint_names)
+        self._columns: tuple[Sequence[str], list[int]] | None = None
+        self._last_time = -np.inf
+
+    def read(self, time: float, received: float, names: Sequence[str],
+             position: Sequence[float], velocity: Sequence[float],
+             effort: Sequence[float]) -> JointSample:
+        """
+        Return the sample in a message.
+
+        :param time: stamp of the message [s]; 0 = none, the time of receipt is taken.
+        :param received: clock time of receipt [s].
+        :param names: names of the message, any order, other joints too.
+        :param position: one per name, or empty.
+        :param velocity: one per name, or empty.
+        :param effort: one per name, or empty.
+        :raises StateError: a joint or its position is missing or not finite, lists of different
+            lengths, a stamp that is not later than the last one. The message is to be dropped.
+        """
+        time = time or received
+        if not time > self._last_time:
+            raise StateError(f'joint state with stamp {time:.9f} s, but {self._last_time:.9f} s '
+                             'was already seen; dropped')
+        columns = self._columns_of(names)
+        q, qd, tau = (self._pick(columns, len(names), field, values) for field, values in
+                      (('position', position), ('velocity', velocity), ('effort', effort)))
+        if not np.all(np.isfinite(q)):
+            name = self.joint_names[int(np.flatnonzero(~np.isfinite(q))[0])]
+            raise StateError(f'joint {name}: the joint state has no finite position; dropped')
+        self._last_time = time
+        return JointSample(time, received, q, np.where(np.isfinite(qd), qd, np.nan),
+                           np.where(np.isfinite(tau), tau, np.nan))
+
+    def restart(self) -> None:
+        """Accept any stamp next: the clock was set back."""
+        self._last_time = -np.inf
+
+    def _columns_of(self, names: Sequence[str]) -> list[int]:
+        # a broadcaster keeps its order, so the last mapping almost always fits
+        if self._columns is not None and self._columns[0] == names:
+            return self._columns[1]
+        place = {name: column for column, name in enumerate(names)}
+        missing = [name for name in self.joint_names if name not in place]
+        if missing:
+            raise StateError(f'joint {", ".join(missing)}: not in the joint state; dropped')
+        columns = [place[name] for name in self.joint_names]
+        self._columns = (list(names), columns)
+        return columns
+
+    @staticmethod
+    def _pick(columns: list[int], length: int, field: str, values: Sequence[float]) -> Array:
+        if not len(values):
+            return np.full(len(columns), np.nan)
+        if len(values) != length:
+            raise StateError(f'the joint state has {length} names and {len(values)} values of '
+                             f'{field}; dropped')
+        return np.array([values[column] for column in columns], dtype=np.float64)

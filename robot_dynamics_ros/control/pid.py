@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PID of n joints with a clamped integral, as ros2_control's trajectory controller runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class PidGains:
+    """
+    Gains of n joints, none negative.
+
+    :param p: (n,) [N m/rad, N/m].
+    :param i: (n,) [N m/(rad s), N/(m s)].
+    :param d: (n,) [N m s/rad, N s/m].
+    :param i_clamp: (n,) largest effort of the integral part [N m, N].
+    """
+
+    p: Array
+    i: Array
+    d: Array
+    i_clamp: Array
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, make them read-only and check them."""
+        for name in ('p', 'i', 'd', 'i_clamp'):
+            values = read_only(getattr(self, name))
+            if values.shape != np.shape(self.p) or values.ndim != 1:
+                raise ParameterError(f'PID: {name} has shape {values.shape}, p has '
+                                     f'{np.shape(self.p)}')
+            if not np.all(np.isfinite(values) & (values >= 0.0)):
+                raise ParameterError(f'PID: {name} must be finite and not negative, got {values}')
+            object.__setattr__(self, name, values)
+
+
+class Pid:
+    """The controller: gains and the integral of the error."""
+
+    def __init__(self, gains: PidGains) -> None:
+        """
+        Start with an empty integral.
+
+        :param gains: of the joints.
+        """
+        self.gains = gains
+        self._integral_effort = np.zeros_like(gains.p)
+
+    def reset(self) -> None:
+        """Empty the integral."""
+        self._integral_effort = np.zeros_like(self.gains.p)
+
+    def effort(self, error: Array, error_rate: Array, step: float) -> Array:
+        """
+        Return the effort (n,) [N m, N] and let the integral grow.
+
+        :param error: (n,) desired minus measured position [rad, m].
+        :param error_rate: (n,) desired minus measured velocity [rad/s, m/s].
+        :param step: time since the last call [s].
+        """
+        g = self.gains
+        self._integral_effort = np.clip(self._integral_effort + g.i * error * step,
+                                        -g.i_clamp, g.i_clamp)
+        return g.p * error + self._integral_effort + g.d * error_rate

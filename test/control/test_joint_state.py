@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states of real robots: shuffled, incomplete, late."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.joint_state import JointStateReader
+from robot_dynamics_ros.errors import StateError
+
+
+def read(reader, time=1.0, names=('finger', 'b', 'a'), position=(9.0, 2.0, 1.0),
+         velocity=(0.0, 0.2, 0.1), effort=(0.0, 20.0, 10.0)):
+    return reader.read(time, time, list(names), position, velocity, effort)
+
+
+def test_joints_are_mapped_by_name_and_others_ignored():
+    sample = read(JointStateReader(['a', 'b']))
+    assert sample.q.tolist() == [1.0, 2.0]
+    assert sample.qd.tolist() == [0.1, 0.2]
+    assert sample.effort.tolist() == [10.0, 20.0]
+
+
+def test_an_order_that_changes_is_followed():
+    reader = JointStateReader(['a', 'b'])
+    read(reader)
+    assert read(reader, 2.0, ('b', 'a'), (5.0, 6.0), (), ()).q.tolist() == [6.0, 5.0]
+
+
+def test_missing_interfaces_are_nan_whether_empty_or_nan():
+    sample = read(JointStateReader(['a', 'b']), velocity=(), effort=(0.0, np.nan, np.inf))
+    assert np.isnan(sample.qd).all()
+    assert np.isnan(sample.effort).all()
+    assert sample.qd_or_rest.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'names': ('finger', 'b', 'c')}, 'joint a: not in the joint state'),
+    ({'position': (0.0, np.nan, 1.0)}, 'joint b: the joint state has no finite position'),
+    ({'position': ()}, 'joint a: the joint state has no finite position'),
+    ({'position': (0.0, 1.0)}, '3 names and 2 values of position'),
+    ({'effort': (0.0,)}, '3 names and 1 values of effort'),
+    ({'time': 0.5}, 'stamp 0.5'),
+    ({'time': 0.9}, 'already seen'),
+    ({'time': np.nan}, 'stamp nan'),
+])
+def test_an_unusable_message_is_refused_and_the_next_one_read(changes, message):
+    reader = JointStateReader(['a', 'b'])
+    read(reader, time=0.9)
+    with pytest.raises(StateError, match=message):
+        read(reader, **changes)
+    assert read(reader, time=1.1).q.tolist() == [1.0, 2.0]
+
+
+def test_a_message_without_stamp_has_the_time_of_receipt():
+    reader = JointStateReader(['a'])
+    assert reader.read(0.0, 5.0, ['a'], [1.0], [], []).time == 5.0
+    assert reader.read(0.0, 6.0, ['a'], [1.0], [], []).time == 6.0
+
+
+def test_after_a_restart_an_earlier_stamp_is_accepted():
+    reader = JointStateReader(['a', 'b'])
+    read(reader, time=100.0)
+    reader.restart()
+    assert read(reader, time=1.0).time == 1.0

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Torque at a rate, and what follows when the motion ends."""
+
+import numpy as np
+import pytest
+from support.pendulum import Pendulums
+
+from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
+from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.control.joint_state import JointSample
+from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.errors import ParameterError, StateError
+
+MODEL = Pendulums()
+LIMITS = EffortLimits(('a',), np.array([500.0]))
+TRAJECTORY = Trajectory(('a',), [0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]])
+
+
+def state(time, q=0.3, qd=0.0):
+    return JointSample(time, time, np.array([q]), np.array([qd]), np.array([np.nan]))
+
+
+def started(**settings):
+    stream = TorqueStream(StreamSettings(LIMITS, **settings))
+    stream.start(TRAJECTORY, 10.0, 10.0, state(10.0))
+    return stream
+
+
+def test_nothing_is_commanded_before_the_first_trajectory():
+    assert TorqueStream(StreamSettings(LIMITS)).command(MODEL, 1.0, state(1.0)) is None
+
+
+def test_while_it_runs_the_torque_is_that_of_the_trajectory():
+    curve = TRAJECTORY.sample(0.4)
+    effort = started().command(MODEL, 10.4, state(10.4)).effort
+    np.testing.assert_allclose(effort, MODEL.torque(curve.q, curve.qd, curve.qdd))
+
+
+def test_feedback_is_computed_torque():
+    gains = ComputedTorqueGains([100.0], [20.0])
+    effort = started(feedback=gains).command(MODEL, 10.4, state(10.4, 0.2, 0.1)).effort
+    np.testing.assert_allclose(effort, computed_torque(MODEL, gains, TRAJECTORY.sample(0.4),
+                                                       np.array([0.2]), np.array([0.1])))
+
+
+def test_after_the_end_the_arm_is_carried_where_it_is():
+    stream = started()
+    effort = stream.command(MODEL, 11.5, state(11.5, q=0.9)).effort
+    np.testing.assert_allclose(effort, [10.0 * np.cos(0.9)])
+    assert not stream.running
+    assert stream.ending == 'the trajectory has ended'
+
+
+@pytest.mark.parametrize('settings', [{'safe_end': 'zero'}, {'gravity_mode': 'none'}])
+def test_after_the_end_there_is_no_torque_where_that_is_safe(settings):
+    assert started(**settings).command(MODEL, 11.5, state(11.5)).effort.tolist() == [0.0]
+
+
+def test_stale_joint_states_end_the_motion():
+    stream = started()
+    effort = stream.command(MODEL, 10.4, state(10.2, q=0.5)).effort
+    np.testing.assert_allclose(effort, [10.0 * np.cos(0.5)])
+    assert stream.ending == 'joint states are stale'
+    stream.command(MODEL, 10.41, state(10.41))
+    assert not stream.running, 'a motion that was ended stays ended'
+
+
+def test_a_clock_set_back_ends_the_motion():
+    stream = started()
+    stream.command(MODEL, 10.5, state(10.5))
+    stream.command(MODEL, 3.0, state(3.0))
+    assert stream.ending == 'the clock was set back'
+
+
+def test_a_stop_ends_the_motion():
+    stream = started()
+    stream.stop('stopped by an empty trajectory')
+    np.testing.assert_allclose(stream.command(MODEL, 10.1, state(10.1)).effort,
+                               MODEL.gravity_torque(np.array([0.3])))
+
+
+def test_a_new_trajectory_replaces_the_old_one():
+    stream = started()
+    stream.start(Trajectory(('a',), [0.0, 1.0], [[2.0], [2.0]]), 10.2, 10.2, state(10.2))
+    np.testing.assert_allclose(stream.command(MODEL, 10.3, state(10.3)).effort,
+                               [10.0 * np.cos(2.0)])
+
+
+@pytest.mark.parametrize('measured', [None, state(3.0)])
+def test_without_a_fresh_joint_state_nothing_starts_and_a_running_motion_ends(measured):
+    stream = started()
+    with pytest.raises(StateError, match='no fresh joint state'):
+        stream.start(TRAJECTORY, 10.1, 10.1, measured)
+    assert not stream.running
+
+
+def test_a_late_first_point_is_reached_from_the_measured_state():
+    stream = TorqueStream(StreamSettings(LIMITS))
+    late = Trajectory(('a',), [1.0], [[1.0]], [[0.0]])
+    stream.start(late, 10.0, 10.0, state(10.0, q=0.0))
+    middle = late.with_start(0.0, [0.0], [0.0]).sample(0.5)
+    np.testing.assert_allclose(stream.command(MODEL, 10.5, state(10.5)).effort,
+                               MODEL.torque(middle.q, middle.qd, middle.qdd))
+
+
+def test_torques_are_limited():
+    stream = TorqueStream(StreamSettings(EffortLimits(('a',), np.array([1.0]))))
+    stream.start(TRAJECTORY, 10.0, 10.0, state(10.0))
+    effort, clamped = stream.command(MODEL, 10.01, state(10.01))
+    assert effort.tolist() == [1.0]
+    assert clamped.tolist() == [1]
+
+
+def test_a_torque_that_is_not_finite_becomes_zero_and_ends_the_motion():
+    class Broken(Pendulums):
+        def torque(self, q, qd, qdd):
+            return np.array([np.nan])
+
+    stream = started()
+    assert stream.command(Broken(), 10.1, state(10.1)).effort.tolist() == [0.0]
+    assert 'not finite' in stream.ending
+
+
+def test_feedback_without_measured_velocity_ends_the_motion():
+    stream = started(feedback=ComputedTorqueGains([1.0], [1.0]))
+    assert stream.command(MODEL, 10.1, state(10.1, qd=np.nan)).effort.tolist() == [0.0]
+    assert 'velocities' in stream.ending
+
+
+@pytest.mark.parametrize(('settings', 'message'), [
+    ({'safe_end': 'fall'}, 'safe_end'),
+    ({'gravity_mode': 'only', 'feedback': ComputedTorqueGains([1.0], [1.0])}, 'gravity_mode'),
+])
+def test_contradicting_settings_are_refused(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        StreamSettings(LIMITS, **settings)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot on paper: n pendulums that do not feel each other."""
+
+import numpy as np
+
+
+class Pendulums:
+    """tau = inertia qdd + weight cos(q) + viscous qd, for any number of joints and samples."""
+
+    inertia, weight, viscous = 2.0, 10.0, 0.5
+
+    def torque(self, q, qd, qdd):
+        return self.inertia * qdd + self.gravity_torque(q) + self.friction_torque(qd)
+
+    def gravity_torque(self, q):
+        return self.weight * np.cos(q)
+
+    def friction_torque(self, qd):
+        return self.viscous * np.asarray(qd)

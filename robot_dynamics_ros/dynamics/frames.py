@@ -17,6 +17,7 @@ from robot_dynamics_ros.dynamics.vector import (
     Scalar,
     Vector,
     symmetric,
+    transpose,
     vector,
 )
 
@@ -82,6 +83,12 @@ class JointFrame:
         yy, yz, zz = _turned(self.cb, self.sb, yy, yz, zz)
         xy, xz = self.cb * xy - self.sb * xz, self.sb * xy + self.cb * xz
         return symmetric(xx, xy, xz, yy, yz, zz)
+
+    def matrix_to_parent(self, matrix: Matrix) -> Matrix:
+        """Return R_i X R_i^T for any X given in E_i."""
+        a, b, c = (self.to_parent(column) for column in transpose(matrix))
+        a, b, c = (self.to_parent(row) for row in transpose((a, b, c)))
+        return a, b, c
 
 
 def _turned(c: Scalar, s: Scalar, aa: Scalar, ab: Scalar,

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the effort of a robot means: unit, sign, side of the gear, gravity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.errors import ParameterError
+
+#: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
+EffortSide = Literal['joint', 'motor']
+EFFORT_SIDES: tuple[EffortSide, ...] = get_args(EffortSide)
+
+
+@dataclass(frozen=True, eq=False)
+class EffortSemantics:
+    """
+    How recorded efforts become torques: ``torque = sign gain (effort - offset)``.
+
+    :param sign: (n,) +1 or -1: direction of a positive effort.
+    :param gain: (n,) torque per unit of effort [N m, N per unit], positive; a motor constant
+        times the gear ratio where the effort is a current.
+    :param offset: (n,) reading at zero torque, in the unit of the effort.
+    :param side: 'joint' or 'motor', for each joint.
+    :param coupling: (n, n) constant matrix J with ``q = J q_motor`` where `side` is 'motor', so
+        that ``torque_motor = J^T torque_joint``; None = no coupling.
+    :param gravity_removed: for each joint, True where the robot reports its effort without the
+        weight of the arm.
+    """
+
+    sign: Array
+    gain: Array
+    offset: Array
+    side: tuple[EffortSide, ...]
+    coupling: Array | None
+    gravity_removed: tuple[bool, ...]
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, make them read-only and check them."""
+        for name in ('sign', 'gain', 'offset'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        object.__setattr__(self, 'side', tuple(self.side))
+        object.__setattr__(self, 'gravity_removed', tuple(self.gravity_removed))
+        n = self.sign.size
+        sizes = {len(self.gain), len(self.offset), len(self.side), len(self.gravity_removed)}
+        if self.sign.ndim != 1 or sizes != {n}:
+            raise ParameterError(f'effort: every field needs one value per joint ({n})')
+        if not np.all(np.abs(self.sign) == 1.0):
+            raise ParameterError(f'effort: sign must be 1 or -1, got {self.sign}')
+        if not np.all(np.isfinite(self.gain) & (self.gain > 0.0)):
+            raise ParameterError(f'effort: gain must be positive and finite, got {self.gain}; '
+                                 'use sign for the direction')
+        if not np.all(np.isfinite(self.offset)):
+            raise ParameterError(f'effort: offset must be finite, got {self.offset}')
+        if set(self.side) - set(EFFORT_SIDES):
+            raise ParameterError(f'effort: side must be one of {", ".join(EFFORT_SIDES)}, '
+                                 f'got {", ".join(self.side)}')
+        if self.coupling is not None:
+            object.__setattr__(self, 'coupling', read_only(self.coupling))
+            if np.shape(self.coupling) != (n, n):
+                raise ParameterError(f'effort: coupling has shape {np.shape(self.coupling)}, '
+                                     f'expected ({n}, {n})')
+
+    @classmethod
+    def torque(cls, n: int) -> EffortSemantics:
+        """Return the plain meaning for n joints: effort is the torque of the joint [N m, N]."""
+        joint: EffortSide = 'joint'
+        return cls(np.ones(n), np.ones(n), np.zeros(n), (joint,) * n, None, (False,) * n)

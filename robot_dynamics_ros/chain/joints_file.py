@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The joints file: facts about a robot that a URDF cannot hold.
+
+.. code-block:: yaml
+
+    format: 1
+    coulomb_velocity: 0.01        # [rad/s, m/s]
+    coupling: [[1, 0], [-1, 1]]   # q = J q_motor, over the joints in the order of the chain
+    payload:                      # fixed to the tip link, in its frame
+      mass: 1.5                   # [kg]
+      centre_of_mass: [0, 0, 0.1]            # [m]
+      inertia: [0.01, 0, 0, 0.01, 0, 0.005]  # xx xy xz yy yz zz about the centre [kg m^2]
+    joints:
+      shoulder:
+        rotor_inertia: 0.3        # all terms of JointPhysics
+        viscous: 2.0
+        coulomb: 1.5
+        stiffness: 8000.0         # of an elastic joint [N m/rad, N/m]
+        limits: {effort: 80.0, velocity: 2.0, lower: -3.0, upper: 3.0}
+        effort: {sign: -1, gain: 11.9, offset: 0.02, side: joint, gravity_removed: false}
+
+Every entry is optional; a joint that is not named keeps what the URDF says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.checked_yaml import mapping, matrix, number, read_yaml, row
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+
+FORMAT = 1
+_PHYSICS = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
+_LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
+           'upper': 'upper'}
+_EFFORT = ('sign', 'gain', 'offset', 'side', 'gravity_removed')
+_TOP = ('format', 'coulomb_velocity', 'coupling', 'payload', 'joints')
+
+
+@dataclass(frozen=True)
+class JointsFile:
+    """
+    The contents of a joints file, checked in form; names are checked against a chain later.
+
+    :param source: path of the file, for messages.
+    :param joints: entries by joint name.
+    :param coulomb_velocity: [rad/s, m/s], or None.
+    :param coupling: rows of the matrix, or None.
+    :param payload: known load in the tip frame, or None.
+    """
+
+    source: str
+    joints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    coulomb_velocity: float | None = None
+    coupling: Sequence[Sequence[float]] | None = None
+    payload: Inertia | None = None
+
+    def applied_to(self, chain: Chain) -> Chain:
+        """
+        Return the chain with the joint physics, limits and payload of the file.
+
+        :raises ParameterError: a joint that is not on the chain, or an impossible value.
+        """
+        self._check_names(chain)
+        try:
+            chain = self._with_physics(chain)
+        except RobotDynamicsError as error:
+            raise ParameterError(f'{self.source}: {error}') from error
+        joints = tuple(replace(joint, **{
+            _LIMITS[key]: value
+            for key, value in self.joints.get(joint.name, {}).get('limits', {}).items()})
+            for joint in chain.joints)
+        chain = replace(chain, joints=joints)
+        return chain if self.payload is None else chain.with_payload(self.payload)
+
+    def effort_semantics(self, chain: Chain) -> EffortSemantics:
+        """
+        Return what the efforts of the robot mean, in the joint order of the chain.
+
+        :raises ParameterError: a joint that is not on the chain, or an impossible value.
+        """
+        self._check_names(chain)
+        plain = EffortSemantics.torque(len(chain))
+        columns: dict[str, Any] = {
+            key: [self.joints.get(name, {}).get('effort', {}).get(key, default)
+                  for name, default in zip(chain.joint_names, getattr(plain, key))]
+            for key in _EFFORT}
+        coupling = None if self.coupling is None else np.array(self.coupling)
+        try:
+            return EffortSemantics(coupling=coupling, **columns)
+        except RobotDynamicsError as error:
+            raise ParameterError(f'{self.source}: {error}') from error
+
+    def stiffness(self, chain: Chain) -> Array:
+        """Return the stiffness of every joint (n,) [N m/rad, N/m]; infinite where not given."""
+        self._check_names(chain)
+        return np.array([self.joints.get(name, {}).get('stiffness', np.inf)
+                         for name in chain.joint_names])
+
+    def _check_names(self, chain: Chain) -> None:
+        unknown = [name for name in self.joints if name not in chain.joint_names]
+        if unknown:
+            raise ParameterError(f'{self.source}: joint {", ".join(unknown)} is not on the chain; '
+                                 f'its joints are {", ".join(chain.joint_names)}')
+
+    def _with_physics(self, chain: Chain) -> Chain:
+        old = chain.joint_physics
+        changes: dict[str, Any] = {}
+        for key in _PHYSICS:
+            given = {name: entry[key] for name, entry in self.joints.items() if key in entry}
+            if given:
+                before = getattr(old, key)
+                if before is None:
+                    # without Stribeck the static friction is the Coulomb friction, at any speed
+                    before = old.coulomb if key == 'static' else np.ones(len(chain))
+                changes[key] = np.array([given.get(name, value)
+                                         for name, value in zip(chain.joint_names, before)])
+        if self.coulomb_velocity is not None:
+            changes['coulomb_velocity'] = self.coulomb_velocity
+        if self.coupling is not None:
+            changes['coupling'] = np.array(self.coupling)
+        return chain.with_joint_physics(replace(old, **changes)) if changes else chain
+
+
+def read_joints_file(path: str | Path) -> JointsFile:
+    """
+    Read a joints file.
+
+    :param path: of the YAML file.
+    :raises ParameterError: naming file, joint and key: not readable, not YAML, an unknown key, a
+        value of the wrong type.
+    """
+    return joints_from_mapping(read_yaml(path), str(path))
+
+
+def joints_from_mapping(content: Any, source: str) -> JointsFile:
+    """
+    Check the contents of a joints file.
+
+    :param content: what the YAML holds.
+    :param source: its path, for messages.
+    :raises ParameterError: naming file, joint and key.
+    """
+    top = mapping(content, source, _TOP)
+    if top.get('format', FORMAT) != FORMAT:
+        raise ParameterError(f'{source}: format {top["format"]} is not known, expected {FORMAT}')
+    joints = {}
+    for name, entry in mapping(top.get('joints'), f'{source}: joints').items():
+        joints[str(name)] = _joint(entry, f'{source}: joint {name}')
+    velocity = top.get('coulomb_velocity')
+    return JointsFile(
+        source, joints,
+        None if velocity is None else number(velocity, f'{source}: coulomb_velocity'),
+        matrix(top['coupling'], f'{source}: coupling') if 'coupling' in top else None,
+        _payload(top.get('payload'), f'{source}: payload'))
+
+
+def _joint(content: Any, where: str) -> dict[str, Any]:
+    entry = dict(mapping(content, where, (*_PHYSICS, 'stiffness', 'limits', 'effort')))
+    for key in (*_PHYSICS, 'stiffness'):
+        if key in entry:
+            entry[key] = number(entry[key], f'{where}: {key}')
+    if entry.get('stiffness', 1.0) <= 0.0:
+        raise ParameterError(f'{where}: stiffness must be positive, got {entry["stiffness"]:g}')
+    if 'limits' in entry:
+        place = f'{where}: limits'
+        entry['limits'] = {key: number(value, f'{place}: {key}') for key, value
+                           in mapping(entry['limits'], place, tuple(_LIMITS)).items()}
+    if 'effort' in entry:
+        entry['effort'] = _effort(entry['effort'], f'{where}: effort')
+    return entry
+
+
+def _effort(content: Any, where: str) -> dict[str, Any]:
+    effort = dict(mapping(content, where, _EFFORT))
+    for key, value in effort.items():
+        if key == 'gravity_removed':
+            if not isinstance(value, bool):
+                raise ParameterError(f'{where}: {key} must be true or false, got {value!r}')
+        elif key != 'side':
+            effort[key] = number(value, f'{where}: {key}')
+    return effort
+
+
+def _payload(content: Any, where: str) -> Inertia | None:
+    if content is None:
+        return None
+    payload = mapping(content, where, ('mass', 'centre_of_mass', 'inertia'))
+    if 'mass' not in payload:
+        raise ParameterError(f'{where}: mass is missing')
+    mass = number(payload['mass'], f'{where}: mass')
+    centre = row(payload.get('centre_of_mass', [0, 0, 0]), f'{where}: centre_of_mass', 3)
+    xx, xy, xz, yy, yz, zz = row(payload.get('inertia', [0] * 6), f'{where}: inertia', 6)
+    try:
+        return payload_inertia(mass, centre, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    except ParameterError as error:
+        raise ParameterError(f'{where}: {error}') from error

@@ -261,11 +261,22 @@ def _check_joint(document: Document, joint: Any, copy: Any) -> list[Finding]:
     mimic = joint.find('mimic')
     if mimic is not None and not mimic.get('joint'):
         raise document.error(mimic, "attribute 'joint' is missing")
-    limit = copy.find('limit')
-    if limit is not None:  # the parser behind us requires both
-        for attribute in ('velocity', 'effort'):
-            limit.set(attribute, limit.get(attribute, '0'))
+    if moving:
+        _complete_limit(copy)
     return findings
+
+
+def _complete_limit(joint: Any) -> None:
+    """Write out what is unknown: the parser behind us requires limits."""
+    limit = joint.find('limit')
+    if limit is None:
+        limit = joint.makeelement('limit')
+        joint.append(limit)
+    if limit.get('lower') is None and limit.get('upper') is None:
+        limit.set('lower', '-inf')
+        limit.set('upper', 'inf')
+    for attribute in ('lower', 'upper', 'velocity', 'effort'):
+        limit.set(attribute, limit.get(attribute, '0'))
 
 
 def reductions(document: Document) -> tuple[dict[str, float], list[Finding]]:

@@ -215,12 +215,11 @@ def _inertia_findings(name: str, inertial: Any) -> list[Finding]:
 def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]:
     findings = []
     lower, upper, velocity, effort = -math.inf, math.inf, math.nan, math.nan
-    if joint.limit is not None:
+    if joint.joint_type in ('revolute', 'continuous', 'prismatic'):
         velocity = joint.limit.velocity if joint.limit.velocity > 0.0 else math.nan
         effort = joint.limit.effort if joint.limit.effort > 0.0 else math.nan
         if joint.joint_type != 'continuous':
-            lower = joint.limit.lower or 0.0
-            upper = joint.limit.upper or 0.0
+            lower, upper = joint.limit.lower, joint.limit.upper
             if lower >= upper:
                 findings.append(Finding('unusable_position_limits', joint.name, 'position limits '
                                         f'[{lower:g}, {upper:g}] leave no motion; taken as '

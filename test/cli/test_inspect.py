@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""robot-dynamics inspect, as a user calls it."""
+
+import json
+
+import pytest
+from support.robots import ROBOTS, URDF_FOLDER
+
+from robot_dynamics_ros.cli.main import main
+
+DEMO = str(URDF_FOLDER / 'demo_arm.urdf')
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_every_bundled_robot_can_be_inspected(name, capsys):
+    assert main(['inspect', str(URDF_FOLDER / f'{name}.urdf')]) == 0
+    printed = capsys.readouterr()
+    assert name in printed.out and 'beta [deg]' in printed.out
+    assert printed.err == ''
+
+
+def test_json_has_the_promised_keys(capsys):
+    assert main(['inspect', DEMO, '--json', '--tip', 'flange']) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {'robot', 'base', 'tip', 'joints', 'findings'} <= set(report)
+    assert report['tip'] == 'flange'
+    assert [joint['name'] for joint in report['joints']] == [f'joint_{i}' for i in range(1, 8)]
+    assert report['joints'][2]['d'] == 0.37
+    assert report['joints'][0]['link']['mass'] == 3.6
+
+
+def test_gravity_and_locks_are_taken(capsys):
+    words = ['inspect', DEMO, '--json', '--gravity=0,9.81,0', '--lock', 'joint_7=0.5',
+             '--lock', 'joint_6']
+    assert main(words) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report['gravity'] == [0.0, 9.81, 0.0]
+    assert len(report['joints']) == 5
+
+
+def test_json_has_null_for_what_is_unknown(tmp_path, capsys):
+    path = tmp_path / 'r.urdf'
+    path.write_text('<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
+                    'type="continuous"><parent link="a"/><child link="b"/></joint></robot>')
+    assert main(['inspect', str(path), '--json']) == 0
+    joint = json.loads(capsys.readouterr().out)['joints'][0]
+    assert joint['effort_limit'] is None and joint['upper'] is None
+
+
+@pytest.mark.parametrize('words, message', [
+    (['inspect', 'nowhere.urdf'], 'nowhere.urdf: no such file'),
+    (['inspect', DEMO, '--tip', 'hand'], "tip link 'hand' does not exist"),
+    (['inspect', DEMO, '--lock', 'elbow=1'], "joint 'elbow' to be locked does not exist"),
+    (['inspect', DEMO, '--lock', 'joint_1=much'], 'is not of the form JOINT=VALUE'),
+    (['inspect', DEMO, '--gravity', '1,2'], 'is not of the form X,Y,Z'),
+    (['inspect'], 'the following arguments are required: ROBOT'),
+    (['explode'], "invalid choice: 'explode'"),
+    ([], 'the following arguments are required: COMMAND'),
+])
+def test_wrong_input_is_one_line_and_exit_code_2(words, message, capsys):
+    try:
+        code = main(words)
+    except SystemExit as stop:  # argparse ends the program itself
+        code = stop.code
+    printed = capsys.readouterr()
+    assert code == 2
+    assert message in printed.err
+    assert printed.err.count('\n') == 1 and printed.out == ''

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.resampling import resample, with_hold
 from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.control.trajectory import Trajectory
@@ -23,16 +24,38 @@ GRAVITY_MODES: tuple[GravityMode, ...] = get_args(GravityMode)
 
 
 @dataclass(frozen=True, eq=False)
+class FeedforwardSettings:
+    """
+    How efforts are filled into trajectories.
+
+    :param limits: of the efforts; their joint order is that of the model.
+    :param rate: at least this many points per second [1/s].
+    :param gravity_mode: see feedforward_torque.
+    :param maximum_points: a longer result is refused.
+    :param position_limits: (2, n) lower and upper [rad, m], or None; only warned about.
+    """
+
+    limits: EffortLimits
+    rate: float = 100.0
+    gravity_mode: GravityMode = 'full'
+    maximum_points: int = 100_000
+    position_limits: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Feedforward:
     """
     A trajectory with efforts.
 
     :param trajectory: the resampled trajectory, an effort in every point.
-    :param clamped: (n,) number of points of each joint whose effort was cut at the limit.
+    :param clamped: (n,) number of points of each joint whose effort was cut at the limit, in the
+        joint order of the model.
+    :param warnings: what the user should know about this trajectory.
     """
 
     trajectory: Trajectory
     clamped: NDArray[np.int64]
+    warnings: tuple[str, ...] = ()
 
 
 def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
@@ -55,31 +78,56 @@ def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
     return torque - model.gravity_torque(q) if gravity_mode == 'none' else torque
 
 
-def add_feedforward(model: TorqueModel, trajectory: Trajectory, *, limits: EffortLimits,
-                    rate: float, gravity_mode: GravityMode = 'full',
-                    maximum_points: int = 100_000) -> Feedforward:
+def add_feedforward(model: TorqueModel, trajectory: Trajectory, settings: FeedforwardSettings,
+                    measured: JointSample | None = None) -> Feedforward:
     """
     Resample a trajectory and fill in the effort of every point.
 
     Positions, velocities and accelerations of the result describe the identical curve; the
     efforts are those of that curve, so that the linear interpolation of the controller between
-    two of them is at most one sample away from the true torque.
+    two of them stays close to the true torque. Where the first point is later than time zero, the
+    measured state becomes the first one: the controller would blend from there anyway, but with
+    an effort that ramps from zero.
 
-    :param model: the robot; its joint order is that of `trajectory`.
-    :param trajectory: the waypoints; their efforts are replaced.
-    :param limits: of the efforts.
-    :param rate: at least this many points per second [1/s].
-    :param gravity_mode: see feedforward_torque.
-    :param maximum_points: a longer result is refused.
-    :raises TrajectoryError: too many points.
+    :param model: the robot.
+    :param trajectory: the waypoints, joints in any order; their efforts are replaced.
+    :param settings: limits, rate, gravity mode.
+    :param measured: a fresh joint state, or None.
+    :returns: the result, joints in the order of `trajectory`.
+    :raises TrajectoryError: missing or unknown joints, too many points.
     :raises StateError: the model gives an effort that is not finite.
     """
-    dense = with_hold(resample(trajectory, rate, maximum_points=maximum_points))
-    # the curve of the waypoints, not of the added points: differences of close positions lose
-    # digits; at and after the hold point both are the same
-    curve = trajectory.sample(dense.times)
-    at_rest = dense.times > trajectory.times[-1]
-    curve.qdd[at_rest] = 0.0
-    torque = feedforward_torque(model, curve.q, curve.qd, curve.qdd, gravity_mode)
+    limits, warnings = settings.limits, []
+    waypoints = trajectory.in_order(limits.joint_names)
+    if waypoints.times[0] > 0.0:
+        if measured is None:
+            warnings.append(f'the first point is at {waypoints.times[0]:g} s and there is no '
+                            'fresh joint state: until then the effort ramps from zero')
+        else:
+            waypoints = waypoints.with_start(0.0, measured.q, measured.qd_or_rest)
+    dense = with_hold(resample(waypoints, settings.rate,
+                               maximum_points=settings.maximum_points))
+    # sampled from the waypoints: differences of close points would lose digits
+    curve = waypoints.sample(dense.times)
+    curve.qdd[dense.times > waypoints.duration] = 0.0
+    torque = feedforward_torque(model, curve.q, curve.qd, curve.qdd, settings.gravity_mode)
     effort, clamped = limits.limit(torque)
-    return Feedforward(dense.with_efforts(effort), clamped)
+    warnings += _warnings(waypoints, curve.q, settings)
+    return Feedforward(dense.with_efforts(effort).in_order(trajectory.joint_names), clamped,
+                       tuple(warnings))
+
+
+def _warnings(waypoints: Trajectory, positions: Array,
+              settings: FeedforwardSettings) -> list[str]:
+    found = []
+    if np.any(waypoints.degrees == 1):
+        found.append('points without velocities: the speed jumps at every waypoint, and the '
+                     'efforts hold no acceleration; fill velocities and accelerations')
+    if settings.position_limits is not None:
+        lower, upper = settings.position_limits
+        for i, name in enumerate(waypoints.joint_names):
+            column = positions[:, i]
+            if column.min() < lower[i] or column.max() > upper[i]:
+                found.append(f'joint {name}: positions from {column.min():g} to '
+                             f'{column.max():g} leave the limits {lower[i]:g} to {upper[i]:g}')
+    return found

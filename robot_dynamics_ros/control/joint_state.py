@@ -11,6 +11,9 @@ import numpy as np
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import StateError
 
+#: A stamp this much older than the last one [s] is no late message but another clock.
+CLOCK_SET_BACK = 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class JointSample:
@@ -67,8 +70,11 @@ class JointStateReader:
         """
         time = time or received
         if not time > self._last_time:
-            raise StateError(f'joint state with stamp {time:.9f} s, but {self._last_time:.9f} s '
-                             'was already seen; dropped')
+            seen = self._last_time
+            if time < seen - CLOCK_SET_BACK:
+                self.restart()
+            raise StateError(f'joint state with stamp {time:.9f} s, but {seen:.9f} s was already '
+                             'seen; dropped')
         columns = self._columns_of(names)
         q, qd, tau = (self._pick(columns, len(names), field, values) for field, values in
                       (('position', position), ('velocity', velocity), ('effort', effort)))

@@ -96,10 +96,8 @@ class TorqueStream:
             self.stop('no fresh joint state')
             raise StateError('no fresh joint state: a torque stream cannot start; check '
                              'joint_states and joint_state_timeout')
-        if now - start < trajectory.times[0]:
-            trajectory = trajectory.with_start(max(now - start, 0.0), measured.q,
-                                               measured.qd_or_rest)
-        self._trajectory, self._start, self._last_time = trajectory, start, now
+        self._trajectory, delay = trajectory.begun(now - start, measured.q, measured.qd_or_rest)
+        self._start, self._last_time = start - delay, now
         self._commanding, self.ending = True, ''
 
     def stop(self, reason: str) -> None:

@@ -208,6 +208,23 @@ class Trajectory:
                            np.where(np.isnan(self.accelerations[:1]), np.nan, 0.0))
         return start.joined_with(self)
 
+    def begun(self, now: float, q: ArrayLike, qd: ArrayLike) -> tuple[Trajectory, float]:
+        """
+        Return the trajectory as a controller runs it that is in a state now.
+
+        Where the first point is still to come, the present state is blended into it.
+
+        :param now: present time [s] from the start of the trajectory; negative before it.
+        :param q: (n,) present positions [rad, m].
+        :param qd: (n,) present velocities [rad/s, m/s].
+        :returns: the trajectory, and how much later its points are than before [s].
+        """
+        if now >= self.times[0]:
+            return self, 0.0
+        delay = max(-now, 0.0)
+        later = replace(self, times=self.times + delay)
+        return later.with_start(now + delay, q, qd), delay
+
     def with_efforts(self, efforts: Array | None) -> Trajectory:
         """Return the trajectory with other (N, n) efforts [N m, N], or without any."""
         changed: dict[str, Any] = {'efforts': efforts}

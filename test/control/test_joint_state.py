@@ -62,3 +62,11 @@ def test_after_a_restart_an_earlier_stamp_is_accepted():
     read(reader, time=100.0)
     reader.restart()
     assert read(reader, time=1.0).time == 1.0
+
+
+def test_a_clock_set_back_costs_one_message():
+    reader = JointStateReader(['a', 'b'])
+    read(reader, time=100.0)
+    with pytest.raises(StateError, match='already seen'):
+        read(reader, time=2.0)
+    assert read(reader, time=2.01).time == 2.01

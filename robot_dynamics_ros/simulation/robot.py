@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A simulated arm: own forward dynamics with friction, rotors, elastic joints and a payload.
+
+Integrator: semi-implicit Euler with fixed step. One mass matrix and one inverse dynamics per
+step, the fewest that any method needs; energy does not drift. Dry friction and joint springs are
+far stiffer than a step of 1 ms, so they are taken implicitly: friction by its secant
+``f(qd) / qd``, which can stop a joint but never turn it around; springs by their force at the end
+of the step. With that every step size is stable, and a joint at rest stays at rest.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.errors import ParameterError, StateError
+
+#: Below this speed the secant of the friction is taken at this speed [rad/s, m/s].
+_CREEP = 1e-6
+
+
+class ArmModel(Protocol):
+    """The part of a compiled Model that a simulation needs; joint vectors (n,)."""
+
+    def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the torque of the whole model."""
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the torque of the rigid bodies alone."""
+
+    def mass_matrix(self, q: Array) -> Array:
+        """Return the mass matrix (n, n) of the rigid bodies alone."""
+
+    def friction_torque(self, qd: Array) -> Array:
+        """Return the torque of friction and offset."""
+
+
+class SimulatedRobot:
+    """
+    The state of an arm and what a step does to it.
+
+    Elastic joints follow Khalil & Dombre (9.35): the rotor with its friction turns with the motor
+    position, a spring connects it to the link. A joint with infinite stiffness is rigid.
+    """
+
+    def __init__(self, chain: Chain, model: ArmModel, *, q: ArrayLike | None = None,
+                 step: float = 0.001, stiffness: ArrayLike | None = None,
+                 spring_damping: float = 0.0) -> None:
+        """
+        Put an arm at rest somewhere.
+
+        :param chain: the robot.
+        :param model: its compiled model; may be replaced or changed between steps (payload).
+        :param q: (n,) first positions [rad, m]; None = zero, moved inside the position limits.
+        :param step: of the integrator [s].
+        :param stiffness: (n,) of the joints [N m/rad, N/m]; infinite = rigid; None = all rigid.
+        :param spring_damping: of the springs, relative to their stiffness [s].
+        :raises ParameterError: a step that is not positive, a stiffness that is not positive, an
+            elastic joint without rotor inertia.
+        """
+        if not (np.isfinite(step) and step > 0.0):
+            raise ParameterError(f'simulation: the step must be positive and finite, got {step}')
+        n = len(chain)
+        self.chain, self.model, self.step = chain, model, float(step)
+        lower, upper = chain.position_limits
+        start = np.clip(np.zeros(n), lower, upper) if q is None else np.asarray(q, np.float64)
+        if start.shape != (n,) or not np.all(np.isfinite(start)):
+            raise StateError(f'simulation: q must be {n} finite numbers, got {start}')
+        self.time = 0.0
+        self.q, self.qd = start.copy(), np.zeros(n)
+        self.q_motor, self.qd_motor = start.copy(), np.zeros(n)
+        self.effort = np.zeros(n)
+
+        K = np.full(n, np.inf) if stiffness is None else np.asarray(stiffness, dtype=np.float64)
+        if K.shape != (n,) or not np.all(K > 0.0):
+            raise ParameterError(f'simulation: stiffness must be {n} positive numbers, got {K}')
+        self._elastic = np.flatnonzero(np.isfinite(K)).astype(np.int64)
+        self._rotor = _rotor_matrix(model, n)
+        weightless = [chain.joint_names[i] for i in self._elastic if self._rotor[i, i] <= 0.0]
+        if weightless:
+            raise ParameterError(f'joint {", ".join(weightless)}: an elastic joint needs a '
+                                 'rotor_inertia in the joints file')
+        self._spring = _spring_matrix(K, self._elastic)
+        self._damping = float(spring_damping)
+
+    def advance(self, effort: ArrayLike) -> None:
+        """
+        Move one step ahead.
+
+        :param effort: (n,) torque of the motors during the step [N m, N].
+        :raises StateError: an effort that is not finite, or the state left the numbers; the state
+            then stays what it was.
+        """
+        tau = np.asarray(effort, dtype=np.float64)
+        n, h = len(self.chain), self.step
+        if tau.shape != (n,) or not np.all(np.isfinite(tau)):
+            raise StateError(f'simulation: effort must be {n} finite numbers, got {tau}')
+        e = self._elastic
+        drive = np.arange(n)      # where the motor of each joint is in the state
+        drive[e] = n + np.arange(e.size)
+        x = np.concatenate([self.q, self.q_motor[e]])
+        v = np.concatenate([self.qd, self.qd_motor[e]])
+
+        mass = np.zeros((x.size, x.size))
+        mass[:n, :n] = self.model.mass_matrix(self.q)
+        mass[np.ix_(drive, drive)] += self._rotor
+        force = np.zeros(x.size)
+        force[:n] -= self.model.inverse_dynamics(self.q, self.qd, np.zeros(n))
+        force[drive] += tau - self.model.friction_torque(np.zeros(n))
+        force -= self._spring @ x
+        implicit = h * self._damping * self._spring + h * h * self._spring
+        implicit[drive, drive] += h * self._friction_secant(v[drive])
+        v = np.linalg.solve(mass + implicit, mass @ v + h * force)
+        x = x + h * v
+        if not np.all(np.isfinite(x)):
+            raise StateError('simulation: the state is no longer finite; smaller step or torque')
+        self.q, self.qd = x[:n], v[:n]
+        self.q_motor, self.qd_motor = x[drive], v[drive]
+        self.effort = tau.copy()
+        self.time += h
+
+    def _friction_secant(self, qd: Array) -> Array:
+        """Return friction over speed (n,) [N m s/rad, N s/m]: what resists at this speed."""
+        speed = np.where(np.abs(qd) < _CREEP, np.where(qd < 0.0, -_CREEP, _CREEP), qd)
+        still = self.model.friction_torque(np.zeros_like(qd))
+        return (self.model.friction_torque(speed) - still) / speed
+
+
+def _rotor_matrix(model: ArmModel, n: int) -> Array:
+    """Return what accelerates beside the rigid bodies (n, n) [kg m^2, kg]: constant."""
+    zero = np.zeros(n)
+    rotors = [model.torque(zero, zero, unit) - model.inverse_dynamics(zero, zero, unit)
+              - model.friction_torque(zero) for unit in np.eye(n)]
+    return np.array(rotors).T
+
+
+def _spring_matrix(stiffness: Array, elastic: NDArray[np.int64]) -> Array:
+    """Return the stiffness matrix of the springs between links and motors."""
+    n, m = stiffness.size, elastic.size
+    matrix = np.zeros((n + m, n + m))
+    for column, joint in enumerate(elastic):
+        for i, j, sign in ((joint, joint, 1.0), (n + column, n + column, 1.0),
+                           (joint, n + column, -1.0), (n + column, joint, -1.0)):
+            matrix[i, j] += sign * stiffness[joint]
+    return matrix

@@ -9,19 +9,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robot_dynamics_ros.chain.chain import Chain
     from robot_dynamics_ros.chain.dh import chain_from_dh
+    from robot_dynamics_ros.chain.effort import EffortSemantics
     from robot_dynamics_ros.chain.joint_physics import JointPhysics
     from robot_dynamics_ros.chain.urdf import chain_from_urdf
+    from robot_dynamics_ros.codegen.model import Model, compile_model
+    from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.errors import RobotDynamicsError
 
 _HOME = {
     'Chain': 'chain.chain',
+    'EffortSemantics': 'chain.effort',
     'JointPhysics': 'chain.joint_physics',
+    'MlcSet': 'dynamics.mlc',
+    'Model': 'codegen.model',
     'RobotDynamicsError': 'errors',
     'chain_from_dh': 'chain.dh',
     'chain_from_urdf': 'chain.urdf',
+    'compile_model': 'codegen.model',
+    'minimal_parameters': 'dynamics.mlc',
 }
 
-__all__ = ['Chain', 'JointPhysics', 'RobotDynamicsError', 'chain_from_dh', 'chain_from_urdf']
+__all__ = ['Chain', 'EffortSemantics', 'JointPhysics', 'MlcSet', 'Model', 'RobotDynamicsError',
+           'chain_from_dh', 'chain_from_urdf', 'compile_model', 'minimal_parameters']
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,17 @@ from dataclasses import dataclass
 from robot_dynamics_ros.dynamics.frames import JointFrame
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.pair import (
+    ZERO_PAIR,
+    Pair,
+    difference,
+    moved_twist,
+    moved_wrench,
+    negated,
+    power,
+    scaled,
+    summed,
+)
 from robot_dynamics_ros.dynamics.vector import (
     ZERO,
     Matrix,
@@ -22,7 +33,6 @@ from robot_dynamics_ros.dynamics.vector import (
     add,
     add_matrices,
     cross,
-    dot,
     multiply,
     multiply_matrices,
     negate,
@@ -30,11 +40,9 @@ from robot_dynamics_ros.dynamics.vector import (
     scale,
     scale_matrix,
     skew,
-    subtract,
     symmetric,
     transpose,
 )
-from robot_dynamics_ros.dynamics.wrench import Wrench, moved_wrench
 
 
 def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
@@ -65,7 +73,7 @@ def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[S
 
 def by_mass_matrix(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                    qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
-                   wrench: Wrench | None = None,
+                   wrench: Pair | None = None,
                    rotor_inertia: Sequence[Scalar] | None = None) -> list[Scalar]:
     """
     Return the n joint accelerations [rad/s^2, m/s^2] from A qdd = tau - bias (9.95).
@@ -111,19 +119,19 @@ class _Inertia:
         return _Inertia(add_matrices(self.M, other.M), add_matrices(self.H, other.H),
                         add_matrices(self.I, other.I))
 
-    def times(self, twist_rate: Wrench) -> Wrench:
+    def times(self, twist_rate: Pair) -> Pair:
         """Return the wrench for a linear and an angular acceleration."""
         v, w = twist_rate
         return (add(multiply(self.M, v), multiply(transpose(self.H), w)),
                 add(multiply(self.H, v), multiply(self.I, w)))
 
-    def along_joint(self, frame: JointFrame) -> Wrench:
+    def along_joint(self, frame: JointFrame) -> Pair:
         """Return the wrench for a unit acceleration of the joint: J* a_j."""
         if frame.revolute:
             return self.H[2], self.I[2]
         return self.M[2], transpose(self.H)[2]
 
-    def without(self, wrench: Wrench, factor: Scalar) -> _Inertia:
+    def without(self, wrench: Pair, factor: Scalar) -> _Inertia:
         """Return K = J* - factor w w^T (9.117)."""
         f, m = wrench
         return self + _Inertia(scale_matrix(-factor, outer(f, f)),
@@ -143,7 +151,7 @@ class _Inertia:
 
 def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                      qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
-                     wrench: Wrench | None = None,
+                     wrench: Pair | None = None,
                      rotor_inertia: Sequence[Scalar] | None = None) -> list[Scalar]:
     """
     Return the n joint accelerations by three recursions of a cost linear in n (9.100)-(9.124).
@@ -153,12 +161,12 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
     n = len(tau)
     gamma, beta = _velocity_terms(frames, parameters, qd)
     if wrench is not None:  # Khalil's f_e is exerted by the robot: the opposite sign
-        beta[n] = (add(beta[n][0], wrench[0]), add(beta[n][1], wrench[1]))
+        beta[n] = summed(beta[n], wrench)
     rotor = [0.0] * n if rotor_inertia is None else rotor_inertia
     J = [_Inertia.of_link(own) for own in parameters]
     inverse: list[Scalar] = [0.0] * (n + 1)
     effort: list[Scalar] = [0.0] * (n + 1)
-    Ja: list[Wrench] = [(ZERO, ZERO)] * (n + 1)
+    Ja: list[Pair] = [ZERO_PAIR] * (n + 1)
     for j in range(n, 0, -1):
         frame, J_star = frames[j], J[j - 1]
         Ja[j] = J_star.along_joint(frame)
@@ -167,42 +175,33 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
         if j == 1:
             break
         K = J_star.without(Ja[j], inverse[j])  # (9.117)
-        f, m = K.times(gamma[j])
-        push = inverse[j] * effort[j]
-        alpha = (subtract(add(f, scale(push, Ja[j][0])), beta[j][0]),
-                 subtract(add(m, scale(push, Ja[j][1])), beta[j][1]))  # (9.118)
-        f, m = moved_wrench(frame, alpha)
-        beta[j - 1] = (subtract(beta[j - 1][0], f), subtract(beta[j - 1][1], m))  # (9.119)
+        pushed = summed(K.times(gamma[j]), scaled(inverse[j] * effort[j], Ja[j]))
+        alpha = difference(pushed, beta[j])  # (9.118)
+        beta[j - 1] = difference(beta[j - 1], moved_wrench(frame, alpha))  # (9.119)
         J[j - 2] = J[j - 2] + K.to_parent(frame)  # (9.120)
     qdd: list[Scalar] = []
-    v_dot, w_dot = negate(gravity), ZERO
+    rate: Pair = (negate(gravity), ZERO)
     for j in range(1, n + 1):
         frame = frames[j]
-        v_dot = frame.to_link(add(v_dot, cross(w_dot, frame.origin)))  # (9.121)
-        w_dot = frame.to_link(w_dot)
-        v_dot, w_dot = add(v_dot, gamma[j][0]), add(w_dot, gamma[j][1])
+        rate = summed(moved_twist(frame, rate), gamma[j])  # (9.121)
         # J* is symmetric: a^T J* x = (J* a) . x
-        carried = dot(Ja[j][0], v_dot) + dot(Ja[j][1], w_dot)
-        acceleration = inverse[j] * (effort[j] - carried)  # (9.122)
+        acceleration = inverse[j] * (effort[j] - power(rate, Ja[j]))  # (9.122)
         qdd.append(acceleration)
-        along = (0.0, 0.0, acceleration)
-        if frame.revolute:
-            w_dot = add(w_dot, along)  # (9.124)
-        else:
-            v_dot = add(v_dot, along)
+        along: Vector = (0.0, 0.0, acceleration)
+        rate = summed(rate, (ZERO, along) if frame.revolute else (along, ZERO))  # (9.124)
     return qdd
 
 
-def _along(frame: JointFrame, wrench: Wrench) -> Scalar:
+def _along(frame: JointFrame, wrench: Pair) -> Scalar:
     """Return the component of a wrench that a joint feels."""
     return wrench[1][2] if frame.revolute else wrench[0][2]
 
 
 def _velocity_terms(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
-                    qd: Sequence[Scalar]) -> tuple[list[Wrench], list[Wrench]]:
+                    qd: Sequence[Scalar]) -> tuple[list[Pair], list[Pair]]:
     """Return gamma (9.101) and beta (9.103) of joints 0..n; entry 0 is the base."""
-    gamma: list[Wrench] = [(ZERO, ZERO)]
-    beta: list[Wrench] = [(ZERO, ZERO)]
+    gamma: list[Pair] = [ZERO_PAIR]
+    beta: list[Pair] = [ZERO_PAIR]
     w = ZERO
     for frame, own, speed in zip(frames[1:], parameters, qd):
         linear = frame.to_link(cross(w, cross(w, frame.origin)))
@@ -214,6 +213,6 @@ def _velocity_terms(frames: Sequence[JointFrame], parameters: Sequence[Sequence[
         else:
             gamma.append((add(linear, scale(2.0, cross(w, along))), ZERO))
         first_moment = (own[6], own[7], own[8])
-        beta.append((negate(cross(w, cross(w, first_moment))),
-                     negate(cross(w, multiply(symmetric(*own[:6]), w)))))
+        beta.append(negated((cross(w, cross(w, first_moment)),
+                             cross(w, multiply(symmetric(*own[:6]), w)))))
     return gamma, beta

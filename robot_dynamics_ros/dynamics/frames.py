@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from robot_dynamics_ros.chain.chain import Chain, exact_cos_sin
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.vector import (
     Matrix,
     Scalar,
     Vector,
+    multiply,
     symmetric,
     transpose,
     vector,
@@ -23,6 +26,47 @@ from robot_dynamics_ros.dynamics.vector import (
 
 #: A function of one scalar, such as ``math.cos`` or ``numpy.cos``.
 Function = Callable[[Scalar], Scalar]
+
+
+class Frame(Protocol):
+    """A frame in its parent: where its origin is, and how vectors change between the two."""
+
+    @property
+    def origin(self) -> Vector:
+        """Origin in the parent frame [m]."""
+
+    def to_parent(self, v: Vector) -> Vector:
+        """Return the coordinates in the parent frame of a vector given in this one."""
+
+    def to_link(self, v: Vector) -> Vector:
+        """Return the coordinates in this frame of a vector given in the parent frame."""
+
+
+@dataclass(frozen=True)
+class FixedFrame:
+    """
+    A frame fixed to a link, at any pose: the tip, or a load.
+
+    :param rotation: axes of the frame as columns in the axes of the link.
+    :param origin: its origin in the frame of the link [m].
+    """
+
+    rotation: Matrix
+    origin: Vector
+
+    @classmethod
+    def at(cls, pose: Pose) -> FixedFrame:
+        """Return the frame at `pose` in the frame of its link."""
+        a, b, c = (vector(row) for row in pose.rotation)
+        return cls((a, b, c), vector(pose.translation))
+
+    def to_parent(self, v: Vector) -> Vector:
+        """Return the coordinates in the frame of the link."""
+        return multiply(self.rotation, v)
+
+    def to_link(self, v: Vector) -> Vector:
+        """Return the coordinates in this frame of a vector given in the frame of the link."""
+        return multiply(transpose(self.rotation), v)
 
 
 @dataclass(frozen=True)

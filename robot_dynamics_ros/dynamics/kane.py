@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from robot_dynamics_ros.dynamics.body import Body
 from robot_dynamics_ros.dynamics.frames import JointFrame
 from robot_dynamics_ros.dynamics.motion import acceleration_matrix
+from robot_dynamics_ros.dynamics.pair import Pair, moved_wrench
 from robot_dynamics_ros.dynamics.vector import (
     ZERO,
     Matrix,
@@ -26,11 +27,11 @@ from robot_dynamics_ros.dynamics.vector import (
     scale,
     subtract,
 )
-from robot_dynamics_ros.dynamics.wrench import Wrench
+from robot_dynamics_ros.dynamics.wrench import wrench_on_environment
 
 
 def kane(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequence[Scalar],
-         qdd: Sequence[Scalar], gravity: Vector, wrench: Wrench | None = None) -> list[Scalar]:
+         qdd: Sequence[Scalar], gravity: Vector, wrench: Pair | None = None) -> list[Scalar]:
     """
     Return the n joint torques [N m, N] of the rigid links.
 
@@ -65,14 +66,13 @@ def kane(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequence[Scal
         inertia_forces.append(scale(body.mass, p_ddot))
         momentum = multiply(body.tensor, w)
         inertia_moments.append(add(multiply(body.tensor, w_dot), cross(w, momentum)))
-    v, x = (ZERO, ZERO) if wrench is None else (negate(wrench[0]), negate(wrench[1]))
+    v, x = wrench_on_environment(wrench)
     tau: list[Scalar] = []
     for i in range(n, 0, -1):
         frame, u = frames[i], inertia_forces[i]
         x = add(x, add(inertia_moments[i], cross(bodies[i - 1].centre, u)))  # (46)-(51)
         v = add(v, u)
         tau.append(x[2] if frame.revolute else v[2])  # (43), (45) for the variable d_i
-        v = frame.to_parent(v)
-        x = add(frame.to_parent(x), cross(frame.origin, v))
+        v, x = moved_wrench(frame, (v, x))
     tau.reverse()
     return tau

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from robot_dynamics_ros.dynamics.frames import JointFrame
 from robot_dynamics_ros.dynamics.lin_constants import LinConstants, d_tensors
 from robot_dynamics_ros.dynamics.motion import LinkMotion, acceleration_matrix, tensor_moment
+from robot_dynamics_ros.dynamics.pair import Pair
 from robot_dynamics_ros.dynamics.structure import Structure
 from robot_dynamics_ros.dynamics.vector import (
     ZERO,
@@ -32,12 +33,12 @@ from robot_dynamics_ros.dynamics.vector import (
     skew,
     symmetric,
 )
-from robot_dynamics_ros.dynamics.wrench import Wrench
+from robot_dynamics_ros.dynamics.wrench import wrench_on_environment
 
 
 def lin_newton_euler(frames: Sequence[JointFrame], constants: LinConstants, structure: Structure,
                      qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
-                     wrench: Wrench | None = None) -> list[Scalar]:
+                     wrench: Pair | None = None) -> list[Scalar]:
     """
     Return the n joint torques [N m, N] of the rigid links.
 
@@ -55,7 +56,7 @@ def lin_newton_euler(frames: Sequence[JointFrame], constants: LinConstants, stru
     motion = _motion(frames, structure, qd, qdd, gravity)
     tau: list[Scalar] = [0.0] * n
     # mu_(n+1) = -f_E and zeta_(n+1) = -t_E, already in E_n and at O_n
-    mu, zeta = (ZERO, ZERO) if wrench is None else (negate(wrench[0]), negate(wrench[1]))
+    mu, zeta = wrench_on_environment(wrench)
     for i in range(n, s - 1, -1):
         frame = frames[i]
         mu_bar, zeta_bar, rho = _general(motion[i], frame, constants, D[i], i)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from robot_dynamics_ros.dynamics.composite import InertiaConstants, mixed_moments, varying_parts
 from robot_dynamics_ros.dynamics.frames import JointFrame
 from robot_dynamics_ros.dynamics.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.pair import Pair, moved_wrench
 from robot_dynamics_ros.dynamics.regressor import link_twists
 from robot_dynamics_ros.dynamics.vector import (
     ZERO,
@@ -26,7 +27,6 @@ from robot_dynamics_ros.dynamics.vector import (
     symmetric,
     total,
 )
-from robot_dynamics_ros.dynamics.wrench import moved_wrench
 
 #: n rows of n scalars.
 Rows = list[list[Scalar]]
@@ -54,7 +54,7 @@ def composite_bodies(frames: Sequence[JointFrame],
             force, moment = (-y, x, 0.0), (tensor[0][2], tensor[1][2], tensor[2][2])
         else:
             force, moment = (0.0, 0.0, mass), (y, -x, 0.0)
-        wrench: tuple[Vector, Vector] = (force, moment)
+        wrench: Pair = (force, moment)
         for m in range(i, 0, -1):
             entry = wrench[1][2] if frames[m].revolute else wrench[0][2]
             A[m - 1][i - 1] = A[i - 1][m - 1] = entry

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robot_dynamics_ros.dynamics.frames import JointFrame
+from robot_dynamics_ros.dynamics.frames import Frame, JointFrame
 from robot_dynamics_ros.dynamics.vector import ZERO, Matrix, Scalar, Vector, add, multiply, negate
 
 
@@ -63,6 +63,25 @@ def tensor_moment(motion: LinkMotion, tensor: Sequence[Scalar]) -> Vector:
             ZZ * az + (YY - XX) * xy - XZ * U[1][2] + YZ * U[0][2] + XY * (U[0][0] - U[1][1]))
 
 
+def _carried(parent: LinkMotion, frame: Frame) -> tuple[Vector, Vector, Vector]:
+    """Return omega, omega_dot and acceleration of a frame that does not move in its parent."""
+    acceleration = frame.to_link(
+        add(parent.acceleration, multiply(parent.U, frame.origin)))  # (9.87)
+    return frame.to_link(parent.omega), frame.to_link(parent.omega_dot), acceleration  # (9.84)
+
+
+def motion_of_fixed_frame(parent: LinkMotion, frame: Frame) -> LinkMotion:
+    """
+    Return the motion of a link, seen in another frame fixed to it.
+
+    :param parent: motion of the link in its frame.
+    :param frame: the other frame, e.g. that of a load.
+    """
+    omega, omega_dot, acceleration = _carried(parent, frame)
+    U, products = acceleration_matrix(omega, omega_dot)
+    return LinkMotion(omega, omega_dot, acceleration, U, products)
+
+
 def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
                 gravity: Vector) -> list[LinkMotion]:
     """
@@ -75,11 +94,7 @@ def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
     """
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
     for frame, speed, rate in zip(frames[1:], qd, qdd):
-        parent = motion[-1]
-        omega = frame.to_link(parent.omega)  # (9.84)
-        omega_dot = frame.to_link(parent.omega_dot)
-        acceleration = frame.to_link(
-            add(parent.acceleration, multiply(parent.U, frame.origin)))  # (9.87)
+        omega, omega_dot, acceleration = _carried(motion[-1], frame)
         # omega_(j-1) x qd z_j: x and y of the parent's angular velocity; z is not touched
         wx, wy, wz = omega
         if frame.revolute:

@@ -13,20 +13,19 @@ from collections.abc import Sequence
 
 from robot_dynamics_ros.dynamics.frames import JointFrame
 from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion, tensor_moment
+from robot_dynamics_ros.dynamics.pair import Pair, moved_wrench
 from robot_dynamics_ros.dynamics.vector import (
-    ZERO,
     Scalar,
     Vector,
     add,
     cross,
     multiply,
-    negate,
     scale,
 )
-from robot_dynamics_ros.dynamics.wrench import Wrench, moved_wrench
+from robot_dynamics_ros.dynamics.wrench import wrench_on_environment
 
 
-def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Wrench:
+def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Pair:
     """
     Return force [N] and moment about O_i [N m] that move one link, in E_i (9.88)-(9.89).
 
@@ -43,7 +42,7 @@ def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Wrench:
 
 def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                  qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
-                 wrench: Wrench | None = None) -> list[Scalar]:
+                 wrench: Pair | None = None) -> list[Scalar]:
     """
     Return the n joint torques [N m, N] of the rigid links.
 
@@ -55,8 +54,7 @@ def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Sca
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
     """
     motion = link_motion(frames, qd, qdd, gravity)
-    # Khalil's f_e is exerted by the robot on the environment: the opposite sign
-    f, m = (ZERO, ZERO) if wrench is None else (negate(wrench[0]), negate(wrench[1]))
+    f, m = wrench_on_environment(wrench)  # Khalil's f_e, m_e
     tau: list[Scalar] = []
     for i in range(len(frames) - 1, 0, -1):
         force, moment = link_wrench(motion[i], parameters[i - 1])

@@ -18,28 +18,18 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion
+from robot_dynamics_ros.dynamics.pair import Pair, moved_twist
 from robot_dynamics_ros.dynamics.samples import Samples
-from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector, add, cross
+from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector
 
 
-def moved_twist(frame: JointFrame, twist: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-    """
-    Return a twist (velocity of the origin, angular velocity) of E_(i-1) in E_i.
-
-    :param frame: E_i.
-    :param twist: velocity at O_(i-1) and angular velocity, in E_(i-1).
-    """
-    v, omega = twist
-    return frame.to_link(add(v, cross(omega, frame.origin))), frame.to_link(omega)
-
-
-def link_twists(frames: Sequence[JointFrame]) -> list[list[tuple[Vector, Vector]]]:
+def link_twists(frames: Sequence[JointFrame]) -> list[list[Pair]]:
     """
     Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
 
     The twist is (velocity of O_j, angular velocity of link j) at unit speed of joint i alone.
     """
-    twists: list[list[tuple[Vector, Vector]]] = [[]]
+    twists: list[list[Pair]] = [[]]
     z: Vector = (0.0, 0.0, 1.0)
     for frame in frames[1:]:
         own = (ZERO, z) if frame.revolute else (z, ZERO)
@@ -47,7 +37,7 @@ def link_twists(frames: Sequence[JointFrame]) -> list[list[tuple[Vector, Vector]
     return twists
 
 
-def twist_powers(motion: LinkMotion, twist: tuple[Vector, Vector]) -> list[Scalar]:
+def twist_powers(motion: LinkMotion, twist: Pair) -> list[Scalar]:
     """
     Return the power of the wrenches of ten unit parameters along a twist: ten regressor entries.
 

@@ -15,25 +15,31 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector
-from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion
+from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.dynamics.frames import FixedFrame, JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion, motion_of_fixed_frame
 from robot_dynamics_ros.dynamics.pair import Pair, moved_twist
 from robot_dynamics_ros.dynamics.samples import Samples
 from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector
 
 
-def link_twists(frames: Sequence[JointFrame]) -> list[list[Pair]]:
+def link_twists(frames: Sequence[JointFrame],
+                load: FixedFrame | None = None) -> list[list[Pair]]:
     """
     Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
 
     The twist is (velocity of O_j, angular velocity of link j) at unit speed of joint i alone.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param load: a frame fixed to link n, its twists come last; None = none.
     """
     twists: list[list[Pair]] = [[]]
     z: Vector = (0.0, 0.0, 1.0)
     for frame in frames[1:]:
         own = (ZERO, z) if frame.revolute else (z, ZERO)
         twists.append([*(moved_twist(frame, twist) for twist in twists[-1]), own])
+    if load is not None:
+        twists.append([moved_twist(load, twist) for twist in twists[-1]])
     return twists
 
 
@@ -62,33 +68,42 @@ def twist_powers(motion: LinkMotion, twist: Pair) -> list[Scalar]:
 
 
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-              gravity: Vector) -> list[list[Scalar]]:
+              gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
     """
     Return Y as n rows of 10 n scalars; entries of links inside of the joint are 0.0.
+
+    With a load there are ten more columns: its standard parameters in its own frame.
 
     :param frames: E_0..E_n from `joint_frames`.
     :param qd: n joint speeds [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
+    :param load: frame of the load in E_n; None = no load.
     """
     motion = link_motion(frames, qd, qdd, gravity)
-    twists = link_twists(frames)
-    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(len(frames) - 1)]
-    for j in range(1, len(frames)):
-        for i in range(1, j + 1):
-            rows[i - 1] += twist_powers(motion[j], twists[j][i - 1])
+    if load is not None:
+        motion.append(motion_of_fixed_frame(motion[-1], load))
+    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(len(qd))]
+    for link, twists in zip(motion[1:], link_twists(frames, load)[1:]):
+        for row, twist in zip(rows, twists):
+            row += twist_powers(link, twist)
     return rows
 
 
-def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                       load: Pose | None = None) -> Array:
     """
     Return Y (n, 10 n) or (N, n, 10 n) with tau = Y x, x = ``chain.standard_parameters``.
+
+    With a load there are ten more columns: its standard parameters in its own frame.
 
     :param chain: the robot; its inertias are not used.
     :param q: (n,) or (N, n) joint positions [rad, m].
     :param qd: joint speeds [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    :param load: frame of a load, in the frame of the tip link; None = no load.
     """
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
+    frame = None if load is None else FixedFrame.at(chain.tip_pose @ load)
     return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
-                                  gravity_vector(chain)))
+                                  gravity_vector(chain), frame))

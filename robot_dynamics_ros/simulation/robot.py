@@ -11,33 +11,16 @@ of the step. With that every step size is stable, and a joint at rest stays at r
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 #: Below this speed the secant of the friction is taken at this speed [rad/s, m/s].
 _CREEP = 1e-6
-
-
-class ArmModel(Protocol):
-    """The part of a compiled Model that a simulation needs; joint vectors (n,)."""
-
-    def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the torque of the whole model."""
-
-    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the torque of the rigid bodies alone."""
-
-    def mass_matrix(self, q: Array) -> Array:
-        """Return the mass matrix (n, n) of the rigid bodies alone."""
-
-    def friction_torque(self, qd: Array) -> Array:
-        """Return the torque of friction and offset."""
 
 
 class SimulatedRobot:
@@ -48,7 +31,7 @@ class SimulatedRobot:
     position, a spring connects it to the link. A joint with infinite stiffness is rigid.
     """
 
-    def __init__(self, chain: Chain, model: ArmModel, *, q: ArrayLike | None = None,
+    def __init__(self, chain: Chain, model: Model, *, q: ArrayLike | None = None,
                  step: float = 0.001, stiffness: ArrayLike | None = None,
                  spring_damping: float = 0.0) -> None:
         """
@@ -107,7 +90,7 @@ class SimulatedRobot:
         v = np.concatenate([self.qd, self.qd_motor[e]])
 
         mass = np.zeros((x.size, x.size))
-        mass[:n, :n] = self.model.mass_matrix(self.q)
+        mass[:n, :n] = self.model.mass_matrix(self.q) - self._rotor
         mass[np.ix_(drive, drive)] += self._rotor
         force = np.zeros(x.size)
         force[:n] -= self.model.inverse_dynamics(self.q, self.qd, np.zeros(n))
@@ -131,7 +114,7 @@ class SimulatedRobot:
         return (self.model.friction_torque(speed) - still) / speed
 
 
-def _rotor_matrix(model: ArmModel, n: int) -> Array:
+def _rotor_matrix(model: Model, n: int) -> Array:
     """Return what accelerates beside the rigid bodies (n, n) [kg m^2, kg]: constant."""
     zero = np.zeros(n)
     rotors = [model.torque(zero, zero, unit) - model.inverse_dynamics(zero, zero, unit)

@@ -42,9 +42,10 @@ class Pose:
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Pose:
-        """Return the pose held by a homogeneous (4, 4) matrix."""
+        """Return the pose held by a homogeneous (4, 4) matrix; cos(pi/2) = 6e-17 becomes 0."""
         matrix = np.asarray(matrix, dtype=np.float64)
-        return cls(matrix[:3, :3], matrix[:3, 3])
+        rotation = matrix[:3, :3]
+        return cls(np.where(np.abs(rotation) < 1e-15, 0.0, rotation), matrix[:3, 3])
 
     def __matmul__(self, other: Pose) -> Pose:
         """Return the pose of C in A from this pose of B in A and the pose of C in B."""

@@ -6,11 +6,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.dynamics.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.dynamics.self_check import AGREEMENT, self_check
+
+SETS = ('lin', 'khalil', 'numeric', 'gravity', 'inertia_matrix')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,62 +27,106 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the chain."""
-    chain = chain_from_arguments(arguments)
+    inspection = Inspection(chain_from_arguments(arguments))
     if arguments.json:
-        print(json.dumps(report(chain), indent=2))
+        print(json.dumps(inspection.as_data(), indent=2))
     else:
-        print(text_report(chain))
+        print(inspection.as_text())
     return 0
 
 
-def report(chain: Chain) -> dict[str, Any]:
-    """Return everything that is known about a chain as plain data (SI units; null = unknown)."""
-    physics = chain.joint_physics
-    joints = [{
-        'name': joint.name, 'type': joint.type, 'b': joint.b, 'beta': joint.beta, 'd': joint.d,
-        'theta': joint.theta, 'lower': _known(joint.lower), 'upper': _known(joint.upper),
-        'velocity_limit': _known(joint.velocity_limit),
-        'effort_limit': _known(joint.effort_limit), 'reduction': _known(joint.reduction),
-        'viscous': float(physics.viscous[i]), 'coulomb': float(physics.coulomb[i]),
-        'link': {'name': chain.link_names[i], 'mass': chain.links[i].mass,
-                 'first_moment': chain.links[i].first_moment.tolist(),
-                 'inertia': chain.links[i].tensor.tolist()},
-    } for i, joint in enumerate(chain.joints)]
-    return {
-        'robot': chain.robot, 'base': chain.base, 'tip': chain.tip,
-        'gravity': chain.gravity.tolist(), 'joints': joints,
-        'findings': [{'kind': finding.kind, 'where': finding.where, 'message': finding.message,
-                      'value': finding.value} for finding in chain.findings],
-    }
+class Inspection:
+    """What can be said about a chain before it has moved."""
 
+    def __init__(self, chain: Chain) -> None:
+        """Find its minimal parameters and compare the formulations."""
+        self.chain = chain
+        self.mlc = minimal_parameters(chain)
+        self.counts = {name: len(minimal_parameters(chain, name)) for name in SETS}
+        self.rotors = rotor_grouping(chain, self.mlc)
+        self.disagreement = self_check(chain, self.mlc)
+        self.findings = (*chain.findings, *self.mlc.findings)
 
-def text_report(chain: Chain) -> str:
-    """Return the chain as text for a terminal."""
-    gravity = ', '.join(short(g) for g in chain.gravity)
-    kinds = [joint.type[0].upper() for joint in chain.joints]
-    parts = [
-        f'{chain.robot}: {len(chain)} joints ({"".join(kinds)}) from {chain.base} to {chain.tip}, '
-        f'gravity ({gravity}) m/s^2 in {chain.base}',
-        'Joints: E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta) at q = 0 (modified DH)\n'
-        + table(['joint', 'type', 'b [m]', 'beta [deg]', 'd [m]', 'theta [deg]', 'lower', 'upper',
-                 'velocity', 'effort'],
-                [[joint.name, joint.type, short(joint.b), short(math.degrees(joint.beta)),
-                  short(joint.d), short(math.degrees(joint.theta)), short(joint.lower),
-                  short(joint.upper), short(joint.velocity_limit), short(joint.effort_limit)]
-                 for joint in chain.joints], left=2),
-        'Moving bodies: fixed links lumped, centre of mass in E_i\n'
-        + table(['link', 'mass [kg]', 'x [m]', 'y [m]', 'z [m]', 'viscous', 'coulomb'],
-                [[name, short(link.mass), *(short(c) for c in link.centre_of_mass),
-                  short(chain.joint_physics.viscous[i]), short(chain.joint_physics.coulomb[i])]
-                 for i, (name, link) in enumerate(zip(chain.link_names, chain.links))]),
-    ]
-    if chain.findings:
-        lines = '\n'.join(f'  - {finding}' for finding in chain.findings)
-        parts.append(f'Findings ({len(chain.findings)})\n{lines}')
-    else:
-        parts.append('No findings.')
-    return '\n\n'.join(parts)
+    def as_data(self) -> dict[str, Any]:
+        """Return plain data for JSON (SI units; null = unknown)."""
+        chain, mlc = self.chain, self.mlc
+        return {
+            'robot': chain.robot, 'base': chain.base, 'tip': chain.tip,
+            'gravity': chain.gravity.tolist(),
+            'joints': [self._joint(i) for i in range(len(chain))],
+            'minimal_parameters': {
+                'set': mlc.set, 'r': mlc.r, 's': mlc.s, 'model_hash': mlc.model_hash,
+                'counts': self.counts, 'separate_rotor_inertias': list(self.rotors.separate),
+                'entries': [{'name': name, 'formula': formula, 'unit': unit, 'value': value}
+                            for name, formula, unit, value in zip(
+                                mlc.names, mlc.formulas, mlc.units, mlc.values.tolist())],
+            },
+            'self_check': self.disagreement,
+            'findings': [asdict(finding) for finding in self.findings],
+        }
 
+    def _joint(self, i: int) -> dict[str, Any]:
+        joint, link = self.chain.joints[i], self.chain.links[i]
+        physics = self.chain.joint_physics
+        known = {name: value if not isinstance(value, float) or math.isfinite(value) else None
+                 for name, value in asdict(joint).items()}
+        return known | {
+            'viscous': float(physics.viscous[i]), 'coulomb': float(physics.coulomb[i]),
+            'link': {'name': self.chain.link_names[i], 'mass': link.mass,
+                     'first_moment': link.first_moment.tolist(), 'inertia': link.tensor.tolist()},
+        }
 
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    def as_text(self) -> str:
+        """Return a report for a terminal."""
+        parts = [self._headline(), self._joints(), self._bodies(), self._minimal_parameters(),
+                 self._self_check(), self._findings()]
+        return '\n\n'.join(parts)
+
+    def _headline(self) -> str:
+        chain = self.chain
+        kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
+        gravity = ', '.join(short(g) for g in chain.gravity)
+        return (f'{chain.robot}: {len(chain)} joints ({kinds}) from {chain.base} to {chain.tip}, '
+                f'gravity ({gravity}) m/s^2 in {chain.base}')
+
+    def _joints(self) -> str:
+        rows = [[joint.name, joint.type, short(joint.b), short(math.degrees(joint.beta)),
+                 short(joint.d), short(math.degrees(joint.theta)), short(joint.lower),
+                 short(joint.upper), short(joint.velocity_limit), short(joint.effort_limit)]
+                for joint in self.chain.joints]
+        return 'Joints: E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta) at q = 0\n' + table(
+            ['joint', 'type', 'b [m]', 'beta [deg]', 'd [m]', 'theta [deg]', 'lower', 'upper',
+             'velocity', 'effort'], rows, left=2)
+
+    def _bodies(self) -> str:
+        physics = self.chain.joint_physics
+        rows = [[name, short(link.mass), *(short(c) for c in link.centre_of_mass),
+                 short(physics.viscous[i]), short(physics.coulomb[i])]
+                for i, (name, link) in enumerate(zip(self.chain.link_names, self.chain.links))]
+        return 'Moving bodies: fixed links lumped, centre of mass in E_i\n' + table(
+            ['link', 'mass [kg]', 'x [m]', 'y [m]', 'z [m]', 'viscous', 'coulomb'], rows)
+
+    def _minimal_parameters(self) -> str:
+        mlc, n = self.mlc, len(self.chain)
+        counts = ', '.join(f'{name} {count}' for name, count in self.counts.items())
+        groups = ', '.join(f'{letter} = {joint if joint <= n else "none"}'
+                           for letter, joint in (('r', mlc.r), ('s', mlc.s)))
+        beside = ', '.join(self.rotors.separate) or 'none'
+        rows = [[name, unit, f'{value:.6g}', formula] for name, unit, value, formula in zip(
+            mlc.names, mlc.units, mlc.values, mlc.formulas)]
+        return (f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * n} link parameters; '
+                f'joints {groups}\nCounts: {counts}. Rotor inertias beside them: {beside}\n'
+                + table(['name', 'unit', 'value', 'formula'], rows, align='<<><'))
+
+    def _self_check(self) -> str:
+        worst = max(self.disagreement, key=lambda name: self.disagreement[name])
+        value = self.disagreement[worst]
+        verdict = 'agree' if value <= AGREEMENT else 'DO NOT AGREE'
+        return (f'Self-check: {len(self.disagreement) + 1} formulations {verdict}; largest '
+                f'relative difference {value:.1e} ({worst})')
+
+    def _findings(self) -> str:
+        if not self.findings:
+            return 'No findings.'
+        lines = '\n'.join(f'  - {finding}' for finding in self.findings)
+        return f'Findings ({len(self.findings)})\n{lines}'

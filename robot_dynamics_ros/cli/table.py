@@ -6,22 +6,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1,
+          align: str | None = None) -> str:
     """
     Return an aligned table.
 
     :param header: one word per column.
     :param rows: texts, one per column.
     :param left: number of columns that are aligned to the left.
+    :param align: instead of `left`, '<' or '>' for every column.
     """
+    align = align or '<' * left + '>' * (len(header) - left)
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = []
-    for row in [header, *rows]:
-        cells = [cell.ljust(width) if i < left else cell.rjust(width)
-                 for i, (cell, width) in enumerate(zip(row, widths))]
-        lines.append('  '.join(cells).rstrip())
-    lines.insert(1, '  '.join('-' * width for width in widths))
-    return '\n'.join(lines)
+    lines = ['  '.join(f'{cell:{side}{width}}' for cell, side, width in zip(row, align, widths))
+             for row in [header, *rows]]
+    lines.insert(1, '  '.join('-' * min(width, 40) for width in widths))
+    return '\n'.join(line.rstrip() for line in lines)
 
 
 def short(value: float) -> str:

@@ -29,6 +29,28 @@ def test_json_has_the_promised_keys(capsys):
     assert report['joints'][0]['link']['mass'] == 3.6
 
 
+def test_minimal_parameters_and_the_self_check_are_reported(capsys):
+    assert main(['inspect', str(URDF_FOLDER / 'rx90.urdf'), '--json']) == 0
+    report = json.loads(capsys.readouterr().out)
+    minimal = report['minimal_parameters']
+    assert minimal['counts'] == {'lin': 36, 'khalil': 36, 'numeric': 36, 'gravity': 10,
+                                 'inertia_matrix': 34}
+    assert (minimal['r'], minimal['s']) == (1, 2)
+    assert minimal['separate_rotor_inertias'] == ['Ia3', 'Ia4', 'Ia5', 'Ia6']
+    k2_x = next(entry for entry in minimal['entries'] if entry['name'] == 'k2_x')
+    assert k2_x['formula'] == 'MX2 + 0.45*M3 + 0.45*M4 + 0.45*M5 + 0.45*M6'
+    assert k2_x['unit'] == 'kg m'
+    assert len(report['self_check']) >= 10
+    assert max(report['self_check'].values()) < 1e-10
+
+
+def test_the_text_says_where_the_groups_of_joints_begin(capsys):
+    assert main(['inspect', str(URDF_FOLDER / 'scara.urdf')]) == 0
+    printed = capsys.readouterr().out
+    assert 'joints r = 1, s = none' in printed
+    assert 'formulations agree' in printed
+
+
 def test_gravity_and_locks_are_taken(capsys):
     words = ['inspect', DEMO, '--json', '--gravity=0,9.81,0', '--lock', 'joint_7=0.5',
              '--lock', 'joint_6']

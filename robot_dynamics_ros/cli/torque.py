@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics torque``: torques along a trajectory, and where they exceed the limits."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.csv_table import (
+    CsvTable,
+    TableError,
+    read_csv_table,
+    write_csv_table,
+)
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.codegen.model import compile_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_robot_arguments(parser)
+    parser.add_argument('--trajectory', metavar='FILE.csv', required=True, type=Path,
+                        help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m]; '
+                        'missing derivatives come from a spline')
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
+                        help='rotor inertia, friction, limits, payload')
+    parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
+                        help='write t, tau_<joint> [N m, N]')
+    parser.add_argument('--plot', metavar='FILE.png', type=Path, help='draw the torques')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute, print and write the torques."""
+    chain = chain_from_arguments(arguments)
+    if arguments.joints is not None:
+        chain = read_joints_file(arguments.joints).applied_to(chain)
+    motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
+    tau = compile_model(chain).torque(motion.q, motion.qd, motion.qdd)
+    print(summary(chain, motion.t, tau))
+    if arguments.output is not None:
+        columns = {f'tau_{name}': tau[:, i] for i, name in enumerate(chain.joint_names)}
+        write_csv_table(arguments.output, {'t': motion.t, **columns})
+    if arguments.plot is not None:
+        plot(chain, motion.t, tau, arguments.plot)
+    return 0
+
+
+class Motion(NamedTuple):
+    """Times (N,) and joint motion (N, n)."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+def motion_from_table(source: CsvTable, chain: Chain) -> Motion:
+    """
+    Return the motion of a table; derivatives that it lacks are those of a cubic spline.
+
+    :raises TableError: a column is missing, or a number is.
+    """
+    t = source.time()
+    q = source.required_joints('q', chain.joint_names)
+    qd, qdd = (source.joints(prefix, chain.joint_names) for prefix in ('qd', 'qdd'))
+    for prefix, values in (('q', q), ('qd', qd), ('qdd', qdd)):
+        if values is not None and not np.all(np.isfinite(values)):
+            line, joint = np.argwhere(~np.isfinite(values))[0]
+            raise TableError(f'{source.source}:{line + 2}: {prefix}_{chain.joint_names[joint]} is '
+                             'not a finite number')
+    if qd is None:
+        qd = _derivative(source, t, q)
+    if qdd is None:
+        qdd = _derivative(source, t, qd)
+    return Motion(t, q, qd, qdd)
+
+
+def _derivative(source: CsvTable, t: Array, values: Array) -> Array:
+    """Return the time derivative of a cubic spline through the values."""
+    from scipy.interpolate import CubicSpline
+
+    if len(t) < 4:
+        raise TableError(f'{source.source}: {len(t)} samples are too few for derivatives; give '
+                         'at least 4, or columns qd_<joint> and qdd_<joint>')
+    return np.asarray(CubicSpline(t, values)(t, 1))
+
+
+def summary(chain: Chain, t: Array, tau: Array) -> str:
+    """Return peak and RMS per joint, and when limits are exceeded."""
+    rows, warnings = [], []
+    for i, joint in enumerate(chain.joints):
+        size = np.abs(tau[:, i])
+        peak = int(np.argmax(size))
+        beyond = size > joint.effort_limit
+        rows.append([joint.name, 'N m' if joint.revolute else 'N', short(tau[peak, i]),
+                     short(t[peak]), short(float(np.sqrt(np.mean(size**2)))),
+                     short(joint.effort_limit),
+                     f'{100 * np.mean(beyond):.1f} %' if np.isfinite(joint.effort_limit) else '-'])
+        if np.any(beyond):
+            times = ', '.join(f'{start:.3f}-{end:.3f} s' for start, end in _spans(t, beyond)[:5])
+            warnings.append(f'{joint.name} exceeds its effort limit of {joint.effort_limit:g} at '
+                            f'{times}')
+    lines = [table(['joint', 'unit', 'peak', 'at [s]', 'RMS', 'limit', 'beyond'], rows, left=2)]
+    return '\n'.join([*lines, '', *(warnings or ['No joint exceeds a known effort limit.'])])
+
+
+def _spans(t: Array, flags: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Return first and last time of every run of true flags."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
+    return [(float(t[start]), float(t[end - 1])) for start, end in zip(edges[::2], edges[1::2])]
+
+
+def plot(chain: Chain, t: Array, tau: Array, path: Path) -> None:
+    """
+    Draw one panel per joint, with its effort limit where it is near.
+
+    :raises TableError: the picture cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    n = len(chain)
+    figure = Figure(figsize=(8.0, 1.0 + 1.4 * n), layout='constrained')
+    for i, (axes, joint) in enumerate(zip(np.atleast_1d(figure.subplots(n, sharex=True)),
+                                          chain.joints)):
+        axes.plot(t, tau[:, i], color='tab:blue', linewidth=1.2)
+        axes.set_ylabel(f'{joint.name}\n[{"N m" if joint.revolute else "N"}]')
+        axes.grid(alpha=0.3)
+        if np.max(np.abs(tau[:, i])) > 0.5 * joint.effort_limit:
+            for sign in (-1.0, 1.0):
+                axes.axhline(sign * joint.effort_limit, color='tab:red', linestyle='--',
+                             linewidth=0.9)
+        if i == n - 1:
+            axes.set_xlabel('time [s]')
+    figure.suptitle(f'{chain.robot}: torque along the trajectory')
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise TableError(f'{path}: the plot cannot be written: {error}') from None

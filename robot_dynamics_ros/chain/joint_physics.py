@@ -33,7 +33,8 @@ class JointPhysics:
     :param coulomb_velocity: speed at which the smooth sign reaches tanh(1) [rad/s, m/s].
     :param coupling: (n, n) constant matrix J with ``q = J q_motor``, or None for no coupling.
     :param static: (n,) friction at the limit of standstill [N m, N]; None: equal to `coulomb`.
-    :param stribeck_velocity: (n,) speed of the Stribeck transition [rad/s, m/s]; None: none.
+    :param stribeck_velocity: (n,) speed of the Stribeck transition [rad/s, m/s]; goes with
+        `static`.
     """
 
     rotor_inertia: Array
@@ -58,6 +59,9 @@ class JointPhysics:
             if values.shape != (n,):
                 raise ParameterError(f'joint physics: {name} has shape {values.shape}, '
                                      f'expected ({n},) like rotor_inertia')
+        if (self.static is None) != (self.stribeck_velocity is None):
+            raise ParameterError('joint physics: static friction and stribeck_velocity belong '
+                                 'together; give both or none')
         speed = float(self.coulomb_velocity)
         if not (np.isfinite(speed) and speed >= 0.0):
             raise ParameterError('joint physics: coulomb_velocity must be finite and >= 0, '
@@ -98,6 +102,9 @@ class JointPhysics:
                 if name in _NOT_NEGATIVE and value < 0.0:
                     raise ParameterError(f'joint {joint}: {name} is {value:g}; it cannot be '
                                          'negative (check the sign of the effort)')
+                if name == 'stribeck_velocity' and value == 0.0:
+                    raise ParameterError(f'joint {joint}: stribeck_velocity is 0; it must be '
+                                         'positive')
                 if not np.isfinite(value) and not (name == 'rotor_inertia' and np.isnan(value)):
                     raise ParameterError(f'joint {joint}: {name} is not finite ({value})')
         if self.coupling is not None:

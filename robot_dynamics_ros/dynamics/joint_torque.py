@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torque that the joints add to the rigid links: rotors, friction, offset.
+Torque that joints add to the rigid links: rotors, friction, offset (Khalil & Dombre 9.3.4-9.3.7).
 
-Khalil & Dombre 9.3.4-9.3.8. With a coupled transmission ``q = J q_motor`` rotor inertia, friction
-and offset belong to the motor axes; their torque is carried to the joints by
-``tau = J^-T tau_motor``.
+With a coupled transmission rotor inertia, friction and offset belong to the axes of the motors;
+their torque is carried over to the joints.
 """
 
 from __future__ import annotations
@@ -14,15 +13,10 @@ import numpy as np
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.friction import dry_friction, sign_of
+from robot_dynamics_ros.dynamics.transmission import Transmission
 
 #: Joint terms in the order of the regressor columns: n columns of each.
 JOINT_TERMS = ('Ia', 'Fv', 'Fc', 'offset')
-
-
-def to_motors(physics: JointPhysics) -> Array | None:
-    """Return J^-1 with ``qd_motor = J^-1 qd`` and ``tau = J^-T tau_motor``; None = no coupling."""
-    return None if physics.coupling is None else np.asarray(np.linalg.inv(physics.coupling),
-                                                             dtype=np.float64)
 
 
 def rotor_inertia_matrix(physics: JointPhysics) -> Array:
@@ -31,9 +25,8 @@ def rotor_inertia_matrix(physics: JointPhysics) -> Array:
 
     A rotor inertia of NaN is inside a minimal parameter already: it adds nothing here.
     """
-    rotor = np.diag(np.nan_to_num(physics.rotor_inertia, nan=0.0))
-    to_motor = to_motors(physics)
-    return rotor if to_motor is None else np.asarray(to_motor.T @ rotor @ to_motor)
+    to_motors = Transmission.of(physics).inverse
+    return np.asarray((to_motors.T * np.nan_to_num(physics.rotor_inertia, nan=0.0)) @ to_motors)
 
 
 def friction_torque(physics: JointPhysics, qd: Array) -> Array:
@@ -43,12 +36,10 @@ def friction_torque(physics: JointPhysics, qd: Array) -> Array:
     :param physics: values per joint (motor axis, where coupled).
     :param qd: (n,) or (N, n) joint speeds [rad/s, m/s].
     """
-    to_motor = to_motors(physics)
-    speed = qd if to_motor is None else qd @ to_motor.T
-    tau = dry_friction(physics, speed) + physics.viscous * speed + physics.offset
-    tau = tau if to_motor is None else tau @ to_motor
-    finite = np.all(np.isfinite(qd), axis=-1, keepdims=True)
-    return np.where(finite, tau, np.nan)
+    transmission = Transmission.of(physics)
+    speed = transmission.motor_motion(_finite_states(qd))
+    return transmission.joint_torque(
+        dry_friction(physics, speed) + physics.viscous * speed + physics.offset)
 
 
 def joint_regressor(physics: JointPhysics, qd: Array, qdd: Array) -> Array:
@@ -59,11 +50,14 @@ def joint_regressor(physics: JointPhysics, qd: Array, qdd: Array) -> Array:
     :param qd: joint speeds [rad/s, m/s].
     :param qdd: joint accelerations [rad/s^2, m/s^2].
     """
-    to_motor = to_motors(physics)
-    back = np.eye(len(physics)) if to_motor is None else to_motor
-    speed, rate = qd @ back.T, qdd @ back.T
+    transmission = Transmission.of(physics)
+    motion = _finite_states(np.stack([qd, qdd], axis=-2), axis=(-2, -1))
+    speed, rate = np.moveaxis(transmission.motor_motion(motion), -2, 0)
     parts = [rate, speed, sign_of(physics, speed), np.ones_like(speed)]
-    Y = np.concatenate([back.T * part[..., None, :] for part in parts], axis=-1)
-    finite = np.all(np.isfinite(qd) & np.isfinite(qdd), axis=-1)
-    Y[~finite] = np.nan
-    return Y
+    Y = np.concatenate([transmission.inverse.T * part[..., None, :] for part in parts], axis=-1)
+    return np.where(np.isnan(rate).any(axis=-1)[..., None, None], np.nan, Y)
+
+
+def _finite_states(values: Array, axis: int | tuple[int, int] = -1) -> Array:
+    """Return the values, all NaN in states with an entry that is not finite."""
+    return np.where(np.all(np.isfinite(values), axis=axis, keepdims=True), values, np.nan)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to the objects of the core and back."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import InertiaStamped, Vector3
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints
+from robot_dynamics_ros.dynamics.mlc import MlcSet
+from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+
+_NANOSECONDS = 1_000_000_000
+
+
+def seconds(time: Time | Duration) -> float:
+    """Return a stamp or a duration in seconds."""
+    return time.sec + time.nanosec / _NANOSECONDS
+
+
+def duration(time: float) -> Duration:
+    """Return seconds as a duration, to the nanosecond."""
+    sec, nanosec = divmod(round(time * _NANOSECONDS), _NANOSECONDS)
+    return Duration(sec=sec, nanosec=nanosec)
+
+
+def stamp(time: float) -> Time:
+    """Return seconds as a stamp."""
+    sec, nanosec = divmod(round(time * _NANOSECONDS), _NANOSECONDS)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def doubles(values: Array) -> array[float]:
+    """Return numbers in the form that messages take without looking at each of them."""
+    result = array('d')
+    result.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+    return result
+
+
+def trajectory_from_message(message: JointTrajectory, *, with_efforts: bool = False) -> Trajectory:
+    """
+    Return the trajectory in a message.
+
+    :param message: at least one point.
+    :param with_efforts: False = leave the efforts out, whatever they are.
+    :raises TrajectoryError: a trajectory that cannot be executed.
+    """
+    if not message.joint_names:
+        raise TrajectoryError('the trajectory names no joints')
+    points = message.points
+    return trajectory_from_waypoints(
+        message.joint_names, [seconds(point.time_from_start) for point in points],
+        positions=[point.positions for point in points],
+        velocities=[point.velocities for point in points],
+        accelerations=[point.accelerations for point in points],
+        efforts=[point.effort for point in points] if with_efforts else None)
+
+
+def trajectory_to_message(trajectory: Trajectory, header: Header) -> JointTrajectory:
+    """Return a message; each point fills what it filled in the trajectory."""
+    fields = {'positions': trajectory.positions, 'velocities': trajectory.velocities,
+              'accelerations': trajectory.accelerations, 'effort': trajectory.efforts}
+    points = [JointTrajectoryPoint(time_from_start=duration(time))
+              for time in trajectory.times.tolist()]
+    for name, table in fields.items():
+        for i in np.flatnonzero(~np.isnan(table[:, 0])).tolist():
+            setattr(points[i], name, doubles(table[i]))
+    return JointTrajectory(header=header, joint_names=list(trajectory.joint_names), points=points)
+
+
+def sample_from_message(reader: JointStateReader, message: JointState,
+                        received: float) -> JointSample:
+    """
+    Return the joint sample in a message.
+
+    :param reader: knows the joints.
+    :param received: time of receipt [s].
+    :raises StateError: the message is to be dropped.
+    """
+    return reader.read(seconds(message.header.stamp), received, message.name, message.position,
+                       message.velocity, message.effort)
+
+
+def joint_state(time: Time, names: Sequence[str], effort: Array, *, q: Array | None = None,
+                qd: Array | None = None) -> JointState:
+    """Return a joint state message."""
+    message = JointState(name=list(names), effort=doubles(effort))
+    message.header.stamp = time
+    if q is not None:
+        message.position = doubles(q)
+    if qd is not None:
+        message.velocity = doubles(qd)
+    return message
+
+
+def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:
+    """
+    Return the payload in a message.
+
+    :param message: frame_id is the tip link.
+    :param tip: name of the tip link.
+    :raises ParameterError: another frame, or a body that cannot exist.
+    """
+    frame, body = message.header.frame_id, message.inertia
+    if frame != tip and body.m != 0.0:
+        raise ParameterError(f"payload: frame_id is '{frame}', expected the tip link '{tip}'")
+    return payload_inertia(body.m, [body.com.x, body.com.y, body.com.z],
+                           [[body.ixx, body.ixy, body.ixz], [body.ixy, body.iyy, body.iyz],
+                            [body.ixz, body.iyz, body.izz]])
+
+
+def payload_to_message(payload: Inertia, tip: str, time: Time) -> InertiaStamped:
+    """Return a payload in the tip frame as a message."""
+    message = InertiaStamped()
+    message.header.stamp, message.header.frame_id = time, tip
+    if payload.mass > 0.0:
+        c = payload.centre_of_mass
+        J = payload.tensor - payload.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        body = message.inertia
+        body.m, body.com = payload.mass, Vector3(x=float(c[0]), y=float(c[1]), z=float(c[2]))
+        for name, i, j in (('ixx', 0, 0), ('ixy', 0, 1), ('ixz', 0, 2), ('iyy', 1, 1),
+                           ('iyz', 1, 2), ('izz', 2, 2)):
+            setattr(body, name, float(J[i, j]))
+    return message
+
+
+def mlc_to_message(mlc: MlcSet, chain: Chain, time: Time, state: int) -> MlcSetMessage:
+    """Return minimal parameters that were not estimated as a message."""
+    physics, n = chain.joint_physics, len(chain)
+    message = MlcSetMessage(
+        robot=chain.robot, model_hash=mlc.model_hash, base_link=chain.base, tip_link=chain.tip,
+        set=mlc.set, joint_names=list(chain.joint_names), names=list(mlc.names),
+        formulas=list(mlc.formulas), units=list(mlc.units), values=doubles(mlc.values),
+        standard_deviations=[math.nan] * len(mlc), identified=[False] * len(mlc),
+        rotor_inertia=doubles(physics.rotor_inertia), viscous_friction=doubles(physics.viscous),
+        coulomb_friction=doubles(physics.coulomb), torque_offset=doubles(physics.offset),
+        coulomb_velocity=physics.coulomb_velocity, samples=0, condition_number=math.nan,
+        residual_rms=[math.nan] * n, state=state)
+    message.header.stamp, message.header.frame_id = time, chain.base
+    return message

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The dynamics server: torques and minimal parameters by service, and what the robot carries.
+
+``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the payload in use is the latched topic
+``payload``, which the feedforward node follows. With `publish_shares` the shares of the measured
+motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, and measured minus model on
+``~/residual``.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from geometry_msgs.msg import InertiaStamped
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
+from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
+from robot_dynamics_ros.control.joint_state import JointStateReader
+from robot_dynamics_ros.control.torque_monitor import TorqueMonitor, TorqueShares
+from robot_dynamics_ros.dynamics.mlc import minimal_parameters
+from robot_dynamics_ros.errors import RobotDynamicsError, StateError
+from robot_dynamics_ros.nodes.conversion import (
+    doubles,
+    joint_state,
+    mlc_to_message,
+    payload_from_message,
+    payload_to_message,
+    sample_from_message,
+)
+from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.runner import run
+
+
+@dataclass(frozen=True)
+class DynamicsServerParameters(RobotParameters):
+    """Parameters of the dynamics server."""
+
+    publish_shares: bool = parameter(False, 'publish the shares of the torque of joint_states')
+    shares_cutoff: float = parameter(30.0, 'low-pass filter of the acceleration [rad/s]',
+                                     minimum=0.1, maximum=1e4)
+
+
+class DynamicsServerNode(RobotNode):
+    """Answers questions about the dynamics."""
+
+    parameter_type = DynamicsServerParameters
+    follows_payload = False  # it is the one who tells
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('dynamics_server', **settings)
+        self._reader: JointStateReader | None = None
+        self._monitor = TorqueMonitor(self.parameters.shares_cutoff)
+
+    def make_interfaces(self) -> None:
+        """Create services and topics."""
+        self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
+        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
+        self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
+        if self.parameters.publish_shares:
+            self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
+                            for name in TorqueShares._fields}
+            self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Read joint states of this robot from now on; the payload stays on."""
+        if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
+            robot.carry(self.robot.payload)
+        self._reader = JointStateReader(robot.chain.joint_names)
+        self._monitor.restart()
+
+    def clock_set_back(self) -> None:
+        """Accept earlier stamps."""
+        self._monitor.restart()
+        if self._reader is not None:
+            self._reader.restart()
+
+    def _on_get_dynamics(self, request: GetDynamics.Request,
+                         response: GetDynamics.Response) -> GetDynamics.Response:
+        try:
+            with self.report.timed('get_dynamics'):
+                robot = self._usable_robot()
+                names = list(request.joint_names) or list(robot.chain.joint_names)
+                order = _order(names, robot.chain.joint_names)
+                q, qd, qdd = (_column(field, getattr(request, field), order, len(names))
+                              for field in ('position', 'velocity', 'acceleration'))
+                model = robot.model
+                back = np.argsort(order)
+                response.joint_names = names
+                response.torque = doubles(model.torque(q, qd, qdd)[back])
+                response.gravity = doubles(model.gravity_torque(q)[back])
+                response.coriolis = doubles(model.coriolis_torque(q, qd)[back])
+                response.friction = doubles(model.friction_torque(qd)[back])
+                response.mass_matrix = doubles(model.mass_matrix(q)[np.ix_(back, back)].ravel())
+                response.success = True
+        except RobotDynamicsError as error:
+            response = GetDynamics.Response(message=str(error))
+            self.report.warn('refused requests', f'get_dynamics: {error}')
+        return response
+
+    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
+        try:
+            with self.report.timed('get_mlc'):
+                robot = self._usable_robot()
+                own = robot.model.mlc.with_values(robot.model.parameters)
+                wanted = request.set or 'lin'
+                mlc = own if own.set == wanted else own.converted_to(
+                    minimal_parameters(robot.chain, wanted))
+                response.mlc = mlc_to_message(mlc, robot.chain, self.get_clock().now().to_msg(),
+                                              MlcSetMessage.FROM_URDF)
+                response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'get_mlc: {error}')
+        return response
+
+    def _on_set_payload(self, request: SetPayload.Request,
+                        response: SetPayload.Response) -> SetPayload.Response:
+        try:
+            robot = self._usable_robot()
+            robot.carry(payload_from_message(request.payload, robot.chain.tip))
+            self._payload_topic.publish(payload_to_message(
+                robot.payload, robot.chain.tip, self.get_clock().now().to_msg()))
+            self.report.value('payload [kg]', robot.payload.mass)
+            response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'set_payload: {error}')
+        return response
+
+    def _usable_robot(self) -> Robot:
+        if self.robot is None or not self.active:
+            raise StateError('no robot description yet, or the node is not active')
+        return self.robot
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._reader is None or self.robot is None or not self.active:
+            return
+        try:
+            sample = sample_from_message(self._reader, message, self.now)
+            shares = self._monitor.shares(self.robot.model, sample)
+        except RobotDynamicsError as error:
+            self.report.warn('dropped joint states', str(error))
+            return
+        if shares is None:
+            return
+        for name, values in shares._asdict().items():
+            if np.all(np.isfinite(values)):
+                self._shares[name].publish(joint_state(
+                    message.header.stamp, self.robot.chain.joint_names, values))
+
+
+def _order(names: list[str], joint_names: tuple[str, ...]) -> list[int]:
+    """Return where each joint of the chain is in the request."""
+    if sorted(names) != sorted(joint_names):
+        raise StateError(f'joint_names must be the joints {", ".join(joint_names)} in any order, '
+                         f'or empty; got {", ".join(names)}')
+    return [names.index(name) for name in joint_names]
+
+
+def _column(field: str, values: object, order: list[int], n: int) -> np.ndarray:
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size == 0 and field != 'position':
+        return np.zeros(n)
+    if numbers.size != n:
+        raise StateError(f'{field} has {numbers.size} values, expected {n}, one per joint')
+    if not np.all(np.isfinite(numbers)):
+        raise StateError(f'{field} has values that are not finite')
+    return numbers[order]
+
+
+def main() -> int:
+    """Run the node."""
+    return run(DynamicsServerNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The feedforward node: joint trajectory in, torque out.
+
+Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
+curve with an effort in every point. Mode ``stream``: ``~/commands`` for forward_command_controller
+while the trajectory runs, followed by a safe end. ``~/torques`` shows the efforts over time.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains
+from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.control.feedforward import (
+    GRAVITY_MODES,
+    FeedforwardSettings,
+    add_feedforward,
+)
+from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, TorqueStream
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.nodes.conversion import (
+    doubles,
+    joint_state,
+    sample_from_message,
+    seconds,
+    trajectory_from_message,
+    trajectory_to_message,
+)
+from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.runner import run
+
+
+@dataclass(frozen=True)
+class FeedforwardParameters(RobotParameters):
+    """Parameters of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
+
+    mode: str = parameter('trajectory', 'what to publish', choices=('trajectory', 'stream'))
+    resample_rate: float = parameter(100.0, 'points per second of the published trajectory [1/s]',
+                                     minimum=1.0, maximum=10_000.0, changeable=True)
+    maximum_points: int = parameter(100_000, 'a trajectory with more points is refused',
+                                    minimum=2, maximum=10_000_000)
+    gravity_mode: str = parameter('full', 'none where the robot compensates gravity itself',
+                                  choices=GRAVITY_MODES, changeable=True)
+    joint_state_timeout: float = parameter(0.1, 'older joint states are not used [s]',
+                                           minimum=0.001, maximum=10.0)
+    stream_rate: float = parameter(200.0, 'torque commands per second in stream mode [1/s]',
+                                   minimum=1.0, maximum=2000.0)
+    torques_rate: float = parameter(50.0, 'rate of ~/torques in trajectory mode [1/s]',
+                                    minimum=1.0, maximum=1000.0)
+    safe_end: str = parameter('gravity', 'torque after the motion in stream mode',
+                              choices=SAFE_ENDS)
+    feedback_frequency: float = parameter(
+        0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
+        minimum=0.0, maximum=1000.0)
+
+
+class FeedforwardNode(RobotNode):
+    """Fills efforts into trajectories, or streams torques."""
+
+    parameter_type = FeedforwardParameters
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('feedforward', **settings)
+        self._reader: JointStateReader | None = None
+        self._measured: JointSample | None = None
+        self._settings: FeedforwardSettings | None = None
+        self._stream: TorqueStream | None = None
+        self._sent: tuple[Trajectory, float] | None = None
+
+    def make_interfaces(self) -> None:
+        """Create the topics."""
+        p = self.parameters
+        streaming = p.mode == 'stream'
+        self._torques = self.create_publisher(JointState, '~/torques', 10)
+        if streaming:
+            self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
+            self.create_timer(1.0 / p.stream_rate, self._on_stream_tick)
+        else:
+            self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
+            self.create_timer(1.0 / p.torques_rate, self._on_torques_tick)
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Find the effort limits; a joint without one is refused."""
+        given = {}
+        for name in robot.chain.joint_names:
+            limit = declare_number(self, f'effort_limits.{name}', f'largest effort of {name} '
+                                                                  '[N m, N]')
+            if limit is not None:
+                given[name] = limit
+        limits = EffortLimits.of_chain(robot.chain, given)
+        self.come_to_rest()
+        self._limits = limits
+        self._position_limits = robot.chain.position_limits
+        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._sent = None
+        self.settings_changed()
+
+    def settings_changed(self) -> None:
+        """Use the present rate and gravity mode."""
+        if self._reader is None:
+            return
+        p = self.parameters
+        self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
+                                             p.maximum_points, self._position_limits)
+        n = len(self._limits.joint_names)
+        feedback = (ComputedTorqueGains.critically_damped(p.feedback_frequency, n)
+                    if p.feedback_frequency > 0.0 else None)
+        settings = StreamSettings(self._limits, p.gravity_mode, p.safe_end,
+                                  p.joint_state_timeout, feedback)
+        if self._stream is None or self._stream.settings.limits is not self._limits:
+            self._stream = TorqueStream(settings)
+        self._stream.settings = settings
+
+    def come_to_rest(self) -> None:
+        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        if self._stream is not None:
+            self._stream.stop('the node comes to rest')
+            self._on_stream_tick()
+
+    def clock_set_back(self) -> None:
+        """Accept earlier stamps; a running motion ends."""
+        self._measured, self._sent = None, None
+        if self._reader is not None:
+            self._reader.restart()
+        if self._stream is not None:
+            self._stream.stop('the clock was set back')
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._reader is None:
+            return
+        try:
+            self._measured = sample_from_message(self._reader, message, self.now)
+            self.report.count('joint states')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped joint states', str(error))
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if not self.active:
+            self.report.warn('dropped trajectories', 'trajectory dropped: the node is not active')
+        elif self.robot is None or self._settings is None or self._stream is None:
+            self.report.warn('dropped trajectories', 'trajectory dropped: no robot description')
+        elif not message.points:
+            self._stop(message)
+        else:
+            try:
+                with self.report.timed('trajectory'):
+                    self._execute(message, self.robot, self._settings, self._stream)
+                self.report.count('trajectories')
+            except RobotDynamicsError as error:
+                self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+                if self.parameters.mode == 'stream':
+                    self._stream.stop('a new trajectory was refused')
+
+    def _execute(self, message: JointTrajectory, robot: Robot, settings: FeedforwardSettings,
+                 stream: TorqueStream) -> None:
+        trajectory = trajectory_from_message(message)
+        now = self.now
+        start = seconds(message.header.stamp) or now
+        if self.parameters.mode == 'stream':
+            stream.start(trajectory.in_order(robot.chain.joint_names), start, now, self._measured)
+            return
+        result = add_feedforward(robot.model, trajectory, settings, self._fresh(now))
+        self._output.publish(trajectory_to_message(result.trajectory, message.header))
+        self._sent = (result.trajectory, start)
+        self._count_clamped(result.clamped)
+        for warning in result.warnings:
+            self.report.warn('trajectory warnings', warning)
+
+    def _stop(self, message: JointTrajectory) -> None:
+        self._sent = None
+        if self.parameters.mode == 'stream' and self._stream is not None:
+            self._stream.stop('stopped by an empty trajectory')
+        else:
+            self._output.publish(message)
+        self.report.count('stops')
+
+    def _fresh(self, now: float) -> JointSample | None:
+        measured = self._measured
+        if measured is None or abs(now - measured.received) > self.parameters.joint_state_timeout:
+            return None
+        return measured
+
+    def _on_stream_tick(self) -> None:
+        if (self.parameters.mode != 'stream' or self._stream is None or self.robot is None
+                or not self.active):
+            return
+        was_running = self._stream.running
+        command = self._stream.command(self.robot.model, self.now, self._measured)
+        if was_running and not self._stream.running:
+            self.get_logger().info(f'torque stream ended: {self._stream.ending}')
+        if command is None:
+            return
+        self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
+        self._count_clamped(command.clamped)
+        self._torques.publish(joint_state(self.get_clock().now().to_msg(),
+                                          self.robot.chain.joint_names, command.effort))
+
+    def _on_torques_tick(self) -> None:
+        if self._sent is None:
+            return
+        trajectory, start = self._sent
+        elapsed = self.now - start
+        if elapsed > trajectory.duration:
+            self._sent = None
+        elif elapsed >= trajectory.times[0]:
+            now = trajectory.sample(elapsed)
+            self._torques.publish(joint_state(self.get_clock().now().to_msg(),
+                                              trajectory.joint_names, now.effort, q=now.q,
+                                              qd=now.qd))
+
+    def _count_clamped(self, clamped: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+        for name, number in zip(self._limits.joint_names, clamped.tolist()):
+            if number:
+                self.report.warn(f'clamped efforts of {name}',
+                                 f'joint {name}: {number} efforts cut at the limit', number)
+
+
+def main() -> int:
+    """Run the node."""
+    return run(FeedforwardNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS parameters of a node as one frozen dataclass: declared, described, checked, read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.exceptions import ParameterException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from robot_dynamics_ros.errors import ParameterError
+
+_TYPES = {
+    'bool': Parameter.Type.BOOL, 'int': Parameter.Type.INTEGER, 'float': Parameter.Type.DOUBLE,
+    'str': Parameter.Type.STRING, 'tuple[float, ...]': Parameter.Type.DOUBLE_ARRAY,
+    'tuple[str, ...]': Parameter.Type.STRING_ARRAY,
+}
+_LARGEST = {int: 2**62, float: 1e300}
+Parameters = TypeVar('Parameters')
+
+
+def parameter(default: Any, description: str, *, minimum: float | None = None,
+              maximum: float | None = None, choices: tuple[str, ...] = (),
+              changeable: bool = False) -> Any:
+    """
+    Return a dataclass field that is a ROS parameter.
+
+    :param default: value where none is given; its field needs a type annotation.
+    :param description: one line for people, with the unit in brackets.
+    :param minimum: smallest number allowed.
+    :param maximum: largest number allowed.
+    :param choices: the only words allowed.
+    :param changeable: False = read-only once the node runs.
+    """
+    return field(default=default, metadata={
+        'description': description, 'minimum': minimum, 'maximum': maximum, 'choices': choices,
+        'changeable': changeable})
+
+
+@dataclass(frozen=True)
+class RobotParameters:
+    """Parameters of every node that has a robot."""
+
+    robot_description: str = parameter(
+        '', 'URDF text; empty = from the latched topic robot_description')
+    joints_file: str = parameter(
+        '', 'joints.yaml with what the URDF cannot hold: joint physics, limits, payload')
+    base: str = parameter('', 'base link of the chain; empty = root of the URDF')
+    tip: str = parameter('', 'tip link of the chain; empty = found where there is one chain only')
+    gravity: tuple[float, ...] = parameter(
+        (), 'gravity in the frame of the base link [m/s^2]; empty = 9.81 along -z of the root')
+    locked: tuple[str, ...] = parameter((), 'joints to freeze at zero')
+    autostart: bool = parameter(True, 'configure and activate at start; false = wait for a '
+                                      'lifecycle manager')
+
+
+def declare(node: Node, kind: type[Parameters]) -> Parameters:
+    """
+    Declare every field of a dataclass as a parameter of the node and return the values.
+
+    :raises ParameterError: a value of the wrong type or outside its range, naming the parameter.
+    """
+    for each in fields(kind):  # type: ignore[arg-type]
+        descriptor = _descriptor(each.name, each.type, each.metadata)
+        # an empty list has no type of its own, so arrays are declared by type alone
+        default = _TYPES[str(each.type)] if each.default == () else each.default
+        try:
+            node.declare_parameter(each.name, default, descriptor)
+        except ParameterException as error:
+            raise ParameterError(f'parameter {each.name}: {error}') from error
+    values = read(node, kind)
+    for each in fields(kind):  # type: ignore[arg-type]
+        reason = _objection(each.metadata, getattr(values, each.name))
+        if reason:
+            raise ParameterError(f'parameter {each.name} {reason}')
+    return values
+
+
+def read(node: Node, kind: type[Parameters]) -> Parameters:
+    """Return the present values of declared parameters."""
+    values = {}
+    for each in fields(kind):  # type: ignore[arg-type]
+        value = node.get_parameter_or(each.name).value
+        if each.default == ():
+            value = () if value is None else tuple(value)
+        values[each.name] = value
+    return kind(**values)
+
+
+def judge(kind: type[Any], changes: list[Parameter]) -> SetParametersResult:
+    """Say whether parameters may be changed like this; types and ranges ROS checks itself."""
+    known = {each.name: each for each in fields(kind)}
+    for change in changes:
+        if change.name in known:
+            reason = _objection(known[change.name].metadata, change.value)
+            if reason:
+                return SetParametersResult(successful=False,
+                                           reason=f'parameter {change.name} {reason}')
+    return SetParametersResult(successful=True)
+
+
+def declare_number(node: Node, name: str, description: str) -> float | None:
+    """
+    Declare a number that belongs to one joint; return it, or None where none is given.
+
+    :param name: e.g. ``effort_limits.elbow``; may be declared already.
+    :raises ParameterError: a value that is not a number.
+    """
+    try:
+        if not node.has_parameter(name):
+            node.declare_parameter(name, Parameter.Type.DOUBLE, ParameterDescriptor(
+                description=description, read_only=True))
+    except ParameterException as error:
+        raise ParameterError(f'parameter {name}: {error}') from error
+    value: float | None = node.get_parameter_or(name).value
+    return value
+
+
+def _descriptor(name: str, kind: Any, metadata: Any) -> ParameterDescriptor:
+    text = metadata['description']
+    if metadata['choices']:
+        text += f' ({" | ".join(metadata["choices"])})'
+    descriptor = ParameterDescriptor(name=name, description=text,
+                                     read_only=not metadata['changeable'])
+    low, high = metadata['minimum'], metadata['maximum']
+    if (low, high) != (None, None):
+        number = {'int': int, 'float': float}[str(kind)]
+        bounds = {'from_value': number(-_LARGEST[number] if low is None else low),
+                  'to_value': number(_LARGEST[number] if high is None else high)}
+        if number is int:
+            descriptor.integer_range = [IntegerRange(step=0, **bounds)]
+        else:
+            descriptor.floating_point_range = [FloatingPointRange(step=0.0, **bounds)]
+    return descriptor
+
+
+def _objection(metadata: Any, value: Any) -> str:
+    choices = metadata['choices']
+    words = value if isinstance(value, (tuple, list)) else (value,)
+    wrong = [word for word in words if choices and word not in choices]
+    return f"must be one of {', '.join(choices)}, got '{wrong[0]}'" if wrong else ''

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node says about itself: throttled log lines, counters, latencies, /diagnostics."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+#: One line per kind and this time [s].
+LOG_PERIOD = 2.0
+#: Diagnostics are published this often [s].
+PERIOD = 1.0
+#: So many latencies are remembered for the percentiles.
+LATENCIES = 1000
+
+
+class Report:
+    """Counts, logs and publishes; one per node."""
+
+    def __init__(self, node: Node) -> None:
+        """
+        Publish diagnostics of a node once per second of real time.
+
+        :param node: its name is that of the diagnostic status.
+        """
+        self._node = node
+        self._level, self._message = DiagnosticStatus.OK, 'waiting for the robot description'
+        self._values: dict[str, Any] = {}
+        self._counts: Counter[str] = Counter()
+        self._recent: Counter[str] = Counter()
+        self._latencies: dict[str, deque[float]] = {}
+        self._logged: dict[str, float] = {}
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        # a paused simulation must not silence the diagnostics
+        self._timer = node.create_timer(PERIOD, self.publish,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def state(self, message: str, *, error: bool = False) -> None:
+        """Say in one sentence how the node is."""
+        self._level = DiagnosticStatus.ERROR if error else DiagnosticStatus.OK
+        self._message = message
+
+    def value(self, key: str, value: Any) -> None:
+        """Show a value."""
+        self._values[key] = value
+
+    def count(self, key: str, number: int = 1) -> None:
+        """Count something that is expected, such as messages."""
+        self._counts[key] += number
+
+    def counted(self, key: str) -> int:
+        """Return how often something was counted."""
+        return self._counts[key]
+
+    def warn(self, kind: str, message: str, number: int = 1) -> None:
+        """
+        Count something that is not as it should be, and log it with throttle.
+
+        :param kind: short key of the counter, e.g. ``dropped trajectories``.
+        :param message: one sentence for people.
+        :param number: how many at once.
+        """
+        self._counts[kind] += number
+        self._recent[kind] += number
+        now = time.monotonic()
+        if now - self._logged.get(kind, -LOG_PERIOD) >= LOG_PERIOD:
+            self._logged[kind] = now
+            self._node.get_logger().warning(message)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Measure how long a block takes."""
+        start = time.perf_counter()
+        yield
+        self._latencies.setdefault(name, deque(maxlen=LATENCIES)).append(
+            time.perf_counter() - start)
+
+    def status(self) -> DiagnosticStatus:
+        """Return the present status; warnings count until the next one is published."""
+        level, message = self._level, self._message
+        if level == DiagnosticStatus.OK and self._recent:
+            level = DiagnosticStatus.WARN
+            message = ', '.join(f'{kind}: {number}' for kind, number in self._recent.items())
+        values = {**self._values, **self._counts}
+        for name, latencies in self._latencies.items():
+            p50, p99 = np.percentile(latencies, [50, 99]) * 1e3
+            values[f'{name} p50 [ms]'], values[f'{name} p99 [ms]'] = f'{p50:.2f}', f'{p99:.2f}'
+        return DiagnosticStatus(
+            level=level, name=self._node.get_fully_qualified_name().lstrip('/'), message=message,
+            hardware_id='', values=[KeyValue(key=key, value=str(value))
+                                    for key, value in values.items()])
+
+    def publish(self) -> None:
+        """Publish the status and forget the recent warnings."""
+        message = DiagnosticArray(status=[self.status()])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+        self._recent.clear()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot of a node: description and joints file to chain and model, with what it carries."""
+
+from __future__ import annotations
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
+from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.nodes.parameters import RobotParameters
+
+
+class Robot:
+    """
+    Chain, compiled model and payload.
+
+    :param chain: the robot without payload (one of the joints file belongs to the robot).
+    :param joints_file: what was read beside the URDF.
+    """
+
+    def __init__(self, chain: Chain, joints_file: JointsFile) -> None:
+        """Compile the model."""
+        self.chain = chain
+        self.joints_file = joints_file
+        self.model: Model = compile_model(chain)
+        self.payload = Inertia.zero()
+        self._unloaded = self.model.parameters
+
+    @property
+    def effort_semantics(self) -> EffortSemantics:
+        """What the efforts of the robot mean."""
+        return self.joints_file.effort_semantics(self.chain)
+
+    def carry(self, payload: Inertia) -> None:
+        """Take a payload in the tip frame into account from now on, instead of the last one."""
+        bare = self.chain.with_links([Inertia.zero()] * len(self.chain))
+        # minimal parameters are linear in the inertias: what is learned stays, the load is added
+        self.model.parameters = self._unloaded + self.model.mlc.of(bare.with_payload(payload))
+        self.payload = payload
+
+
+def load_robot(description: str, parameters: RobotParameters) -> Robot:
+    """
+    Build the robot of a node.
+
+    :param description: URDF text.
+    :param parameters: which chain of it, gravity, joints file.
+    :raises RobotDynamicsError: a description, chain or file that cannot be used.
+    """
+    chain = chain_from_urdf(description, base=parameters.base or None, tip=parameters.tip or None,
+                            gravity=parameters.gravity or None, locked=parameters.locked or None)
+    file = (read_joints_file(parameters.joints_file) if parameters.joints_file
+            else JointsFile('no joints file'))
+    return Robot(file.applied_to(chain), file)

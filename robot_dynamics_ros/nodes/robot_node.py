@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The base of every node: parameters, lifecycle, robot description, payload, diagnostics.
+
+Lifecycle: *configure* reads the description and makes publishers and subscriptions, *activate*
+lets the node act, *deactivate* brings it to rest. With `autostart` both happen at start. A node
+without a description yet is configured and active all the same: it waits for the topic and says
+so in its diagnostics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from geometry_msgs.msg import InertiaStamped
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import ClockChange, JumpThreshold, TimeJump
+from rclpy.duration import Duration
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.nodes.conversion import payload_from_message
+from robot_dynamics_ros.nodes.parameters import RobotParameters, declare, judge, read
+from robot_dynamics_ros.nodes.report import Report
+from robot_dynamics_ros.nodes.robot import Robot, load_robot
+
+#: One value that late joiners get too.
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
+#: Accepts reliable and best-effort publishers.
+SENSOR = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class RobotNode(LifecycleNode):
+    """A lifecycle node that has a robot."""
+
+    parameter_type: ClassVar[type[RobotParameters]] = RobotParameters
+    #: A node that only listens to the payload takes it from the topic.
+    follows_payload: ClassVar[bool] = True
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        """
+        Declare the parameters.
+
+        :param name: of the node.
+        :param settings: of rclpy's Node.
+        :raises ParameterError: a parameter of the wrong type or outside its range.
+        """
+        super().__init__(name, **settings)
+        self.parameters: Any = declare(self, self.parameter_type)
+        self.report = Report(self)
+        self.robot: Robot | None = None
+        self.active = False
+        self._payload: InertiaStamped | None = None
+        self.add_on_set_parameters_callback(self._judge_parameters)
+        self.add_post_set_parameters_callback(self._take_parameters)
+        backwards = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1),
+                                  on_clock_change=True)
+        self._jump = self.get_clock().create_jump_callback(
+            backwards, post_callback=self._on_jump)
+        self._permanent = [entity for entity, _ in self._entities()]
+
+    # What a node adds
+
+    def make_interfaces(self) -> None:
+        """Create publishers, subscriptions, services and timers."""
+
+    def use_robot(self, robot: Robot) -> None:
+        """
+        Prepare for a new robot, before it is taken over.
+
+        :raises RobotDynamicsError: this robot cannot be used; the present one stays.
+        """
+
+    def come_to_rest(self) -> None:
+        """Leave everything in a safe state: the node is about to stop acting."""
+
+    def clock_set_back(self) -> None:
+        """Forget what depends on earlier times."""
+
+    def settings_changed(self) -> None:
+        """Use parameters that were changed while running; may raise RobotDynamicsError."""
+
+    # Time
+
+    @property
+    def now(self) -> float:
+        """Time of the node's clock [s]."""
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+    def _on_jump(self, jump: TimeJump) -> None:
+        if jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE and jump.delta.nanoseconds >= 0:
+            return
+        self.report.warn('clock jumps', f'the clock was set back or changed '
+                                        f'({jump.delta.nanoseconds * 1e-9:.3f} s); starting over')
+        self.clock_set_back()
+
+    # Lifecycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the description if it is a parameter, and make the interfaces."""
+        try:
+            if self.parameters.robot_description:
+                self._load(self.parameters.robot_description)
+            self.make_interfaces()
+        except RobotDynamicsError as error:
+            self.get_logger().error(str(error))
+            self.report.state(str(error), error=True)
+            return TransitionCallbackReturn.FAILURE
+        if not self.parameters.robot_description:
+            self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        if self.follows_payload:
+            self.create_subscription(InertiaStamped, 'payload', self._on_payload, LATCHED)
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin to act."""
+        self.active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest and stop acting."""
+        self.rest()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot and remove what configure made."""
+        self.rest()
+        self.robot = None
+        for made, destroy in self._entities():
+            if made not in self._permanent:
+                destroy(made)
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest."""
+        self.rest()
+        return super().on_shutdown(state)
+
+    def rest(self) -> None:
+        """Come to rest and stop acting."""
+        if self.active:
+            self.come_to_rest()
+        self.active = False
+
+    def _entities(self) -> list[tuple[Any, Callable[[Any], bool]]]:
+        """Return what the node has, each with the way to remove it."""
+        return [*((each, self.destroy_subscription) for each in self.subscriptions),
+                *((each, self.destroy_publisher) for each in self.publishers),
+                *((each, self.destroy_service) for each in self.services),
+                *((each, self.destroy_timer) for each in self.timers)]
+
+    # Robot and payload
+
+    def _load(self, description: str) -> None:
+        robot = load_robot(description, self.parameters)
+        if self._payload is not None:
+            robot.carry(payload_from_message(self._payload, robot.chain.tip))
+        self.use_robot(robot)
+        self.robot = robot
+        for finding in robot.chain.findings:
+            self.get_logger().info(str(finding))
+        self.get_logger().info(f'robot {robot.chain.robot}: {len(robot.chain)} joints from '
+                               f'{robot.chain.base} to {robot.chain.tip}')
+        self.report.state('running')
+        self.report.value('robot', robot.chain.robot)
+        self.report.value('model hash', robot.model.mlc.model_hash)
+
+    def _on_description(self, message: String) -> None:
+        try:
+            self._load(message.data)
+        except RobotDynamicsError as error:
+            self.report.warn('refused descriptions', f'robot_description refused: {error}')
+            if self.robot is None:
+                self.report.state(f'robot_description refused: {error}', error=True)
+
+    def _on_payload(self, message: InertiaStamped) -> None:
+        try:
+            if self.robot is not None:
+                self.robot.carry(payload_from_message(message, self.robot.chain.tip))
+                self.report.value('payload [kg]', self.robot.payload.mass)
+            self._payload = message
+        except RobotDynamicsError as error:
+            self.report.warn('refused payloads', str(error))
+
+    # Parameters
+
+    def _judge_parameters(self, changes: list[Parameter]) -> SetParametersResult:
+        return judge(self.parameter_type, changes)
+
+    def _take_parameters(self, changes: list[Parameter]) -> None:
+        self.parameters = read(self, self.parameter_type)
+        self.settings_changed()

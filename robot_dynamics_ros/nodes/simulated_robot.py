@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The simulated robot node: a robot to talk to when there is none.
+
+``joint_states`` out as joint_state_broadcaster sends them; ``~/joint_trajectory`` in, executed
+like joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
+or ``~/commands`` in, applied like forward_command_controller does. An empty trajectory stops it.
+Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` hangs a load on it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_interfaces.srv import SetPayload
+from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.control.pid import PidGains
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.nodes.conversion import (
+    joint_state,
+    payload_from_message,
+    seconds,
+    stamp,
+    trajectory_from_message,
+)
+from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import RobotNode
+from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+#: A pause of the machine longer than this is not caught up with [s].
+CATCH_UP = 0.1
+
+
+@dataclass(frozen=True)
+class SimulatedRobotParameters(RobotParameters):
+    """Parameters; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
+
+    simulation_rate: float = parameter(500.0, 'steps of the simulation per second [1/s]',
+                                       minimum=50.0, maximum=20_000.0)
+    publish_rate: float = parameter(100.0, 'joint states per second [1/s]', minimum=1.0,
+                                    maximum=2000.0)
+    initial_position: tuple[float, ...] = parameter((), 'first joint positions [rad, m]')
+    parameter_error: float = parameter(
+        0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
+    seed: int = parameter(1, 'of the parameter error and the noise', minimum=0)
+    position_noise: float = parameter(0.0, 'standard deviation [rad, m]', minimum=0.0, maximum=1.0)
+    velocity_noise: float = parameter(0.0, 'standard deviation [rad/s, m/s]', minimum=0.0,
+                                      maximum=10.0)
+    effort_noise: float = parameter(0.0, 'standard deviation [N m, N]', minimum=0.0, maximum=1e3)
+    missing_interfaces: tuple[str, ...] = parameter((), 'reported as NaN',
+                                                    choices=('velocity', 'effort'))
+    pid_frequency: float = parameter(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
+                                     minimum=0.1, maximum=500.0)
+    integral_time: float = parameter(0.5, 'of the PID where no gains are given [s]; 0 = none',
+                                     minimum=0.0, maximum=100.0)
+    spring_damping: float = parameter(
+        0.001, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
+
+
+class SimulatedRobotNode(RobotNode):
+    """Simulates an arm in real time."""
+
+    parameter_type = SimulatedRobotParameters
+    follows_payload = False  # what the others believe is no matter of physics
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('simulated_robot', **settings)
+        self._cell: ControlledRobot | None = None
+        self._true: Robot | None = None
+
+    def make_interfaces(self) -> None:
+        """Create the topics."""
+        p = self.parameters
+        self._states = self.create_publisher(JointState, 'joint_states', 10)
+        self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
+        self.create_subscription(Float64MultiArray, '~/commands', self._on_commands, 10)
+        self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
+        self.create_timer(1.0 / p.publish_rate, self._on_tick)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Build the arm with its true parameters."""
+        p, names = self.parameters, robot.chain.joint_names
+        true = Robot(with_parameter_error(robot.chain, p.parameter_error, p.seed),
+                     robot.joints_file)
+        limits = EffortLimits.of_chain(robot.chain, {
+            name: value for name in names if (value := declare_number(
+                self, f'effort_limits.{name}', f'largest effort of {name} [N m, N]')) is not None})
+        if p.initial_position and len(p.initial_position) != len(names):
+            raise ParameterError(f'initial_position has {len(p.initial_position)} values, '
+                                 f'expected {len(names)}: {", ".join(names)}')
+        arm = SimulatedRobot(true.chain, true.model, q=p.initial_position or None,
+                             step=1.0 / p.simulation_rate,
+                             stiffness=robot.joints_file.stiffness(robot.chain),
+                             spring_damping=p.spring_damping)
+        gains = self._gains(pid_gains(robot.model, arm.q, p.pid_frequency, p.integral_time,
+                                      limits), names)
+        noise = SensorNoise(p.position_noise, p.velocity_noise, p.effort_noise)
+        self._cell = ControlledRobot(arm, gains, limits, noise=noise, seed=p.seed, now=self.now)
+        self._true = true
+
+    def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
+        """Return the gains given per joint, the default ones elsewhere."""
+        rows = {}
+        for key in ('p', 'i', 'd', 'i_clamp'):
+            given = [declare_number(self, f'gains.{name}.{key}', f'gain {key} of {name}')
+                     for name in names]
+            rows[key] = np.array([fallback if value is None else value
+                                  for value, fallback in zip(given, getattr(default, key))])
+        return PidGains(**rows)
+
+    def clock_set_back(self) -> None:
+        """Hold where the arm is, on the new clock."""
+        if self._cell is not None:
+            self._cell.advance_to(self.now, at_most=0)
+
+    def _on_tick(self) -> None:
+        if self._cell is None or not self.active:
+            return
+        p = self.parameters
+        try:
+            if not self._cell.advance_to(self.now, at_most=round(CATCH_UP * p.simulation_rate)):
+                self.report.warn('skipped time', 'the simulation is slower than real time; time '
+                                                 'was skipped: lower simulation_rate')
+        except RobotDynamicsError as error:
+            self.report.warn('simulation errors', f'{error}; holding the present position')
+            self._cell.hold()
+            return
+        q, qd, effort = self._cell.measure()
+        nothing = np.full_like(q, np.nan)
+        self._states.publish(joint_state(
+            stamp(self._cell.time), self._cell.robot.chain.joint_names,
+            nothing if 'effort' in p.missing_interfaces else effort, q=q,
+            qd=nothing if 'velocity' in p.missing_interfaces else qd))
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if self._cell is None or not self.active:
+            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            return
+        try:
+            if message.points:
+                self._cell.follow(trajectory_from_message(message, with_efforts=True),
+                                  seconds(message.header.stamp) or self._cell.time)
+            else:
+                self._cell.hold()
+            self.report.count('trajectories')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+
+    def _on_commands(self, message: Float64MultiArray) -> None:
+        if self._cell is None or not self.active:
+            self.report.warn('dropped commands', 'command dropped: no robot or not active')
+            return
+        try:
+            self._cell.command(message.data)
+            self.report.count('commands')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped commands', f'command dropped: {error}')
+
+    def _on_set_payload(self, request: SetPayload.Request,
+                        response: SetPayload.Response) -> SetPayload.Response:
+        if self._true is None:
+            response.message = 'no robot description yet'
+            return response
+        try:
+            self._true.carry(payload_from_message(request.payload, self._true.chain.tip))
+            response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+        return response
+
+
+def main() -> int:
+    """Run the node."""
+    return run(SimulatedRobotNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

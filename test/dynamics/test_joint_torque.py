@@ -14,7 +14,6 @@ from robot_dynamics_ros.dynamics.joint_torque import (
     joint_regressor,
     rotor_inertia_matrix,
 )
-from robot_dynamics_ros.errors import ParameterError
 
 
 @pytest.fixture
@@ -71,25 +70,3 @@ def test_a_speed_that_is_not_finite_makes_its_state_nan_only(joints):
     assert np.all(np.isfinite(tau[0])) and np.all(np.isnan(tau[1]))
     Y = joint_regressor(joints, qd, np.zeros((2, 3)))
     assert np.all(np.isfinite(Y[0])) and np.all(np.isnan(Y[1]))
-
-
-@pytest.mark.parametrize('changes, message', [
-    ({'viscous': [1.0, -2.0, 3.0]}, 'joint b: viscous is -2; it cannot be negative'),
-    ({'static': [4.0] * 3, 'stribeck_velocity': [0.1, 0.0, 0.1]}, 'joint b: stribeck_velocity'),
-    ({'coulomb': [1.0, 2.0, np.inf]}, 'joint c: coulomb is not finite'),
-    ({'coupling': np.ones((3, 3))}, 'coupling matrix is singular'),
-])
-def test_impossible_values_are_refused_by_the_name_of_the_joint(joints, changes, message):
-    with pytest.raises(ParameterError, match=message):
-        replace(joints, **changes).check(['a', 'b', 'c'])
-
-
-@pytest.mark.parametrize('changes, message', [
-    ({'static': [4.0] * 3}, 'belong together'),
-    ({'coulomb_velocity': -1.0}, 'coulomb_velocity must be finite and >= 0'),
-    ({'viscous': [1.0]}, r'viscous has shape \(1,\)'),
-    ({'coupling': np.eye(2)}, r'coupling has shape \(2, 2\)'),
-])
-def test_values_that_do_not_fit_together_are_refused(joints, changes, message):
-    with pytest.raises(ParameterError, match=message):
-        replace(joints, **changes)

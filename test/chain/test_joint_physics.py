@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a joint adds to the torque: sizes, signs, coupling."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.errors import ParameterError
+
+
+@pytest.fixture
+def joints():
+    return JointPhysics(rotor_inertia=[0.1, 0.2, 0.3], viscous=[1.0, 2.0, 3.0],
+                        coulomb=[4.0, 5.0, 6.0], offset=[0.5, -0.5, 0.0])
+
+
+def test_possible_values_pass(joints):
+    replace(joints, rotor_inertia=[np.nan, 0.0, 1.0], static=[5.0, 6.0, 7.0],
+            stribeck_velocity=[0.1, 0.1, 0.1], coupling=np.diag([1.0, -1.0, 2.0])
+            ).check(['a', 'b', 'c'])
+
+
+def test_values_are_copied_and_read_only(joints):
+    viscous = np.ones(3)
+    changed = replace(joints, viscous=viscous)
+    viscous[0] = 9.0
+    assert changed.viscous[0] == 1.0
+    with pytest.raises(ValueError, match='read-only'):
+        changed.viscous[0] = 2.0
+
+
+def test_the_number_of_joints_must_fit_the_chain(joints):
+    with pytest.raises(ParameterError, match='for 3 joints, the chain has 2: a, b'):
+        joints.check(['a', 'b'])
+
+
+def test_a_singular_coupling_names_the_joints_it_is_about(joints):
+    coupling = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with pytest.raises(ParameterError, match='motors of joints a, b do not move'):
+        replace(joints, coupling=coupling).check(['a', 'b', 'c'])
+
+
+@pytest.mark.parametrize('changes, message', [
+    ({'viscous': [1.0, -2.0, 3.0]}, 'joint b: viscous is -2; it cannot be negative'),
+    ({'static': [4.0] * 3, 'stribeck_velocity': [0.1, 0.0, 0.1]}, 'joint b: stribeck_velocity'),
+    ({'coulomb': [1.0, 2.0, np.inf]}, 'joint c: coulomb is not finite'),
+    ({'coupling': np.ones((3, 3))}, 'coupling matrix is singular'),
+])
+def test_impossible_values_are_refused_by_the_name_of_the_joint(joints, changes, message):
+    with pytest.raises(ParameterError, match=message):
+        replace(joints, **changes).check(['a', 'b', 'c'])
+
+
+@pytest.mark.parametrize('changes, message', [
+    ({'static': [4.0] * 3}, 'belong together'),
+    ({'coulomb_velocity': -1.0}, 'coulomb_velocity must be finite and >= 0'),
+    ({'viscous': [1.0]}, r'viscous has shape \(1,\)'),
+    ({'coupling': np.eye(2)}, r'coupling has shape \(2, 2\)'),
+])
+def test_values_that_do_not_fit_together_are_refused(joints, changes, message):
+    with pytest.raises(ParameterError, match=message):
+        replace(joints, **changes)

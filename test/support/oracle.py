@@ -25,6 +25,7 @@ class Oracle:
             centre = link.centre_of_mass if link.mass else np.zeros(3)
             at_centre = link.tensor - link.mass * (centre @ centre * np.eye(3)
                                                    - np.outer(centre, centre))
+            at_centre[np.abs(at_centre) < 1e-15 * np.max(np.abs(link.tensor))] = 0.0
             self.model.appendBodyToJoint(
                 parent, pinocchio.Inertia(link.mass, centre, at_centre), pinocchio.SE3.Identity())
         self.model.gravity.linear = chain.gravity_in_frame_0

@@ -32,7 +32,7 @@ demo: setup
 	$(BIN)/robot-dynamics inspect urdf/demo_arm.urdf
 
 test: lint
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup $(ARGS)
+	$(BIN)/python -m pytest --require-ros --numprocesses=2 $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check .

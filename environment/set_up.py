@@ -123,7 +123,7 @@ def run(name: str, *command: str) -> None:
             process.wait()
             raise
     if process.returncode != 0:
-        tail = log.read_text(errors='replace').splitlines()[-30:]
+        tail = [line[:300] for line in log.read_text(errors='replace').splitlines()[-30:]]
         sys.exit('\n'.join(['', *tail, '', f'setup: {Path(command[0]).name} failed with exit code '
                             f'{process.returncode}; whole log: {log.relative_to(ROOT)}']))
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of all tests."""
+
+import numpy as np
+import pytest
+from support.availability import ros_missing, skip_without_ros
+
+
+def pytest_addoption(parser):
+    parser.addoption('--require-ros', action='store_true',
+                     help='end with an error instead of skipping the tests that need ROS 2')
+
+
+def pytest_configure(config):
+    if config.getoption('--require-ros') and (reason := ros_missing()):
+        raise pytest.UsageError(reason)
+
+
+@pytest.fixture
+def rng():
+    """Random numbers that are the same in every run."""
+    return np.random.default_rng(1995)
+
+
+@pytest.fixture
+def ros(tmp_path, monkeypatch):
+    """Real ROS 2 on a domain that no other test on this machine uses, loopback only."""
+    skip_without_ros()
+    from domain_coordinator import domain_id
+    from support.ros import RosDomain
+
+    with domain_id() as domain:
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+        monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+        monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros_log'))
+        monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+        ros_domain = RosDomain(domain, tmp_path)
+        try:
+            yield ros_domain
+        finally:
+            ros_domain.close()

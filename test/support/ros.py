@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real ROS 2 for one test: a domain of its own, nodes in processes of their own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+TEST_FOLDER = Path(__file__).resolve().parent.parent
+
+#: Longest wait for something that normally takes a fraction of a second [s].
+PATIENCE = 30.0
+
+
+class NodeProcess:
+    """A Python module running as a process, with its output in a file."""
+
+    def __init__(self, module, arguments, output_path):
+        """Start ``python -m module arguments``."""
+        self.module = module
+        self._output_path = output_path
+        path = os.pathsep.join(filter(None, [str(TEST_FOLDER), os.environ.get('PYTHONPATH')]))
+        with open(output_path, 'wb') as output:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', module, *arguments], stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                env={**os.environ, 'PYTHONPATH': path, 'PYTHONUNBUFFERED': '1'})
+
+    @property
+    def output(self):
+        """What the process has printed so far."""
+        return self._output_path.read_text(errors='replace')
+
+    @property
+    def exit_code(self):
+        """Exit code, or None while it runs."""
+        return self._process.poll()
+
+    def wait(self, patience=PATIENCE):
+        """Wait for the process to end by itself and return its exit code."""
+        try:
+            return self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f'{self.module} did not end within {patience} s:\n{self.output}'
+                                 ) from None
+
+    def interrupt(self):
+        """End the process as Ctrl-C would and return its exit code."""
+        if self.exit_code is None:
+            self._process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def kill(self):
+        """End the process and its children by force."""
+        if self.exit_code is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+class RosDomain:
+    """
+    The ROS 2 of one test: a node in the test's process and any number of node processes.
+
+    Waiting is always for something that can be seen (a service, an endpoint, a message), never for
+    a time. Everything ends with the test; a process that does not end cleanly fails the test.
+    """
+
+    def __init__(self, domain_id, folder):
+        """Create the test's own node on the domain; outputs of processes go to `folder`."""
+        self._folder = folder
+        self._processes = []
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, domain_id=domain_id,
+                   signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self.node = rclpy.create_node('test', context=self._context)
+        self._executor.add_node(self.node)
+
+    def start(self, module, *arguments):
+        """Start a module as a process and return its NodeProcess."""
+        output = self._folder / f'{len(self._processes)}_{module}.txt'
+        process = NodeProcess(module, arguments, output)
+        self._processes.append(process)
+        return process
+
+    def spin_until(self, condition, what, patience=PATIENCE):
+        """
+        Handle messages until ``condition()`` is true and return what it returned.
+
+        :param what: what is waited for, for the message of the failure.
+        """
+        end = time.monotonic() + patience
+        while not (result := condition()):
+            dead = [process for process in self._processes if process.exit_code not in (None, 0)]
+            assert not dead, f'{what}: a process has failed\n{self._report()}'
+            assert time.monotonic() < end, f'{what}: not within {patience} s\n{self._report()}'
+            self._executor.spin_once(timeout_sec=0.02)
+        return result
+
+    def call(self, service_type, name, request):
+        """Wait for a service, call it and return its response."""
+        client = self.node.create_client(service_type, name)
+        try:
+            self.spin_until(client.service_is_ready, f'service {name}')
+            future = client.call_async(request)
+            self.spin_until(future.done, f'response of {name}')
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    def wait_for_publishers(self, topic, count=1):
+        """Wait until a topic has at least `count` publishers."""
+        self.spin_until(lambda: self.node.count_publishers(topic) >= count,
+                        f'{count} publishers of {topic}')
+
+    def wait_for_subscribers(self, topic, count=1):
+        """Wait until a topic has at least `count` subscribers."""
+        self.spin_until(lambda: self.node.count_subscribers(topic) >= count,
+                        f'{count} subscribers of {topic}')
+
+    def receive(self, message_type, topic, count=1, qos=10):
+        """Subscribe, wait for `count` messages and return them."""
+        messages = []
+        subscription = self.node.create_subscription(message_type, topic, messages.append, qos)
+        try:
+            self.spin_until(lambda: len(messages) >= count, f'{count} messages on {topic}')
+        finally:
+            self.node.destroy_subscription(subscription)
+        return messages[:count]
+
+    def close(self):
+        """End everything; fail when a process ended with another exit code than 0."""
+        try:
+            failures = []
+            for process in self._processes:
+                running = process.exit_code is None
+                if running and process.interrupt() != 0:
+                    failures.append(f'{process.module}: exit code {process.exit_code} after '
+                                    f'SIGINT\n{process.output}')
+            assert not failures, '\n'.join(failures)
+        finally:
+            for process in self._processes:
+                process.kill()
+            self._executor.shutdown()
+            self.node.destroy_node()
+            rclpy.shutdown(context=self._context)
+
+    def _report(self):
+        return '\n'.join(f'--- {process.module} (exit code {process.exit_code})\n{process.output}'
+                         for process in self._processes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.chain.chain import Chain
@@ -52,22 +51,6 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
     external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
     return state.vector(FORMULATIONS[formulation](state, external))
-
-
-def largest_disagreement(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                         wrench: ArrayLike | None = None) -> dict[str, float]:
-    """
-    Return for every other formulation its largest difference from Newton-Euler.
-
-    :returns: by name; relative to the largest torque. The arguments are those of
-        `inverse_dynamics`.
-    """
-    torque = {name: inverse_dynamics(chain, q, qd, qdd, wrench=wrench, formulation=name)
-              for name in FORMULATIONS}
-    reference = torque.pop('newton_euler')
-    size = float(np.max(np.abs(reference), initial=np.finfo(np.float64).tiny))
-    return {name: float(np.max(np.abs(tau - reference), initial=0.0)) / size
-            for name, tau in torque.items()}
 
 
 def _links(chain: Chain) -> list[list[float]]:

@@ -15,7 +15,6 @@ from support.tolerances import (
 from robot_dynamics_ros.dynamics.inverse_dynamics import (
     FORMULATIONS,
     inverse_dynamics,
-    largest_disagreement,
 )
 from robot_dynamics_ros.errors import ParameterError
 
@@ -58,19 +57,6 @@ def test_every_formulation_works_with_sixty_joints(rng, formulation):
     state = random_states(rng, 60)
     assert_close(inverse_dynamics(chain, *state, formulation=formulation),
                  inverse_dynamics(chain, *state), OTHER_FORMULATION)
-
-
-def test_the_disagreement_is_small_and_names_every_other_formulation(rng):
-    chain = random_chain(rng, 5)
-    found = largest_disagreement(chain, *random_states(rng, 5, 3))
-    assert set(found) == set(FORMULATIONS) - {'newton_euler'}
-    assert max(found.values()) < OTHER_FORMULATION
-
-
-def test_the_disagreement_shows_a_wrong_formulation(rng, monkeypatch):
-    chain = random_chain(rng, 3)
-    monkeypatch.setitem(FORMULATIONS, 'kane', lambda state, wrench: [0.0] * 3)
-    assert largest_disagreement(chain, *random_states(rng, 3))['kane'] == pytest.approx(1.0)
 
 
 def test_an_unknown_formulation_is_refused(rng):

@@ -55,6 +55,7 @@ class RobotNode(LifecycleNode):
         self.report = Report(self)
         self.robot: Robot | None = None
         self.active = False
+        self.finished = False  # True ends the process
         self._payload: InertiaStamped | None = None
         self.add_on_set_parameters_callback(self._judge_parameters)
         self.add_post_set_parameters_callback(self._take_parameters)

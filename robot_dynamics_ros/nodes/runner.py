@@ -52,7 +52,7 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     executor = make_executor()
     executor.add_node(node)
     started = _start(node)
-    while started and rclpy.ok() and not stop.is_set():
+    while started and rclpy.ok() and not (stop.is_set() or node.finished):
         executor.spin_once(timeout_sec=RESPONSE)
     if started:
         node.rest()

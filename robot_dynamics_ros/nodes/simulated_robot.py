@@ -14,6 +14,9 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock import ClockType
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -39,6 +42,8 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 #: A pause of the machine longer than this is not caught up with [s].
 CATCH_UP = 0.1
+#: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
+OWN_START = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,9 @@ class SimulatedRobotParameters(RobotParameters):
                                        minimum=50.0, maximum=20_000.0)
     publish_rate: float = parameter(100.0, 'joint states per second [1/s]', minimum=1.0,
                                     maximum=2000.0)
+    publish_clock: bool = parameter(
+        False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
+               'other nodes need use_sim_time, this one must not have it')
     initial_position: tuple[float, ...] = parameter((), 'first joint positions [rad, m]')
     parameter_error: float = parameter(
         0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
@@ -78,6 +86,8 @@ class SimulatedRobotNode(RobotNode):
         super().__init__('simulated_robot', **settings)
         self._cell: ControlledRobot | None = None
         self._true: Robot | None = None
+        self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
+        self._last_tick = 0.0
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -86,7 +96,13 @@ class SimulatedRobotNode(RobotNode):
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_commands, 10)
         self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
-        self.create_timer(1.0 / p.publish_rate, self._on_tick)
+        if p.publish_clock:
+            if self.get_parameter('use_sim_time').value:
+                raise ParameterError('publish_clock and use_sim_time exclude each other')
+            self._clock_topic = self.create_publisher(Clock, '/clock', 10)
+            self.create_timer(1.0 / p.publish_rate, self._on_own_time, clock=self._steady)
+        else:
+            self.create_timer(1.0 / p.publish_rate, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
         """Build the arm with its true parameters."""
@@ -106,7 +122,8 @@ class SimulatedRobotNode(RobotNode):
         gains = self._gains(pid_gains(robot.model, arm.q, p.pid_frequency, p.integral_time,
                                       limits), names)
         noise = SensorNoise(p.position_noise, p.velocity_noise, p.effort_noise)
-        self._cell = ControlledRobot(arm, gains, limits, noise=noise, seed=p.seed, now=self.now)
+        self._cell = ControlledRobot(arm, gains, limits, noise=noise, seed=p.seed,
+                                     now=OWN_START if p.publish_clock else self.now)
         self._true = true
 
     def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
@@ -125,23 +142,37 @@ class SimulatedRobotNode(RobotNode):
             self._cell.advance_to(self.now, at_most=0)
 
     def _on_tick(self) -> None:
-        if self._cell is None or not self.active:
-            return
+        """Follow the clock of the node; what the machine cannot catch up with is skipped."""
+        cell = self._cell
+        if cell is not None and self.active and not self._advance(cell, self.now):
+            self.report.warn('skipped time', 'the simulation is slower than real time and skipped '
+                                             'some: lower simulation_rate, or publish_clock')
+
+    def _on_own_time(self) -> None:
+        """Move on by the real time since the last tick, or less; never skip any."""
+        now = float(self._steady.now().nanoseconds) * 1e-9
+        elapsed, self._last_tick = now - self._last_tick, now
+        cell = self._cell
+        if cell is not None and self.active:
+            self._advance(cell, cell.time + min(elapsed, CATCH_UP))
+            self._clock_topic.publish(Clock(clock=stamp(cell.time)))
+
+    def _advance(self, cell: ControlledRobot, until: float) -> bool:
+        """Simulate, publish the joint states, and return False where time was skipped."""
         p = self.parameters
         try:
-            if not self._cell.advance_to(self.now, at_most=round(CATCH_UP * p.simulation_rate)):
-                self.report.warn('skipped time', 'the simulation is slower than real time; time '
-                                                 'was skipped: lower simulation_rate')
+            on_time = cell.advance_to(until, at_most=round(CATCH_UP * p.simulation_rate) + 1)
         except RobotDynamicsError as error:
             self.report.warn('simulation errors', f'{error}; holding the present position')
-            self._cell.hold()
-            return
-        q, qd, effort = self._cell.measure()
+            cell.hold()
+            return True
+        q, qd, effort = cell.measure()
         nothing = np.full_like(q, np.nan)
         self._states.publish(joint_state(
-            stamp(self._cell.time), self._cell.robot.chain.joint_names,
+            stamp(cell.time), cell.robot.chain.joint_names,
             nothing if 'effort' in p.missing_interfaces else effort, q=q,
             qd=nothing if 'velocity' in p.missing_interfaces else qd))
+        return on_time
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._cell is None or not self.active:

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes as processes under supervision: none of them outlives its parent's block."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import yaml
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+
+#: A node has this long to end by itself after SIGINT [s].
+GRACE = 5.0
+
+
+class NodeError(RobotDynamicsError):
+    """A node could not be started or has ended unexpectedly."""
+
+
+class NodeProcesses:
+    """
+    A group of nodes; use as ``with NodeProcesses(folder) as nodes:``.
+
+    At the end of the block, also after Ctrl-C and SIGTERM, every node gets SIGINT, and what still
+    runs after a grace time is killed with all its children.
+    """
+
+    def __init__(self, folder: Path, namespace: str) -> None:
+        """
+        Prepare a group without starting anything.
+
+        :param folder: for parameter files, logs and outputs of the nodes.
+        :param namespace: of all nodes and of their clock.
+        """
+        self._folder = folder
+        self._namespace = namespace
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> NodeProcesses:
+        """Turn SIGTERM into an exception, so that the block ends in order."""
+        self._handler = signal.signal(signal.SIGTERM, _end)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """End all nodes."""
+        self.end()
+        signal.signal(signal.SIGTERM, self._handler)
+
+    def start(self, node: str, parameters: Mapping[str, Any],
+              remappings: Mapping[str, str] | None = None) -> None:
+        """
+        Start a node.
+
+        :param node: module below robot_dynamics_ros.nodes.
+        :param parameters: ROS parameters.
+        :param remappings: names in the node to other names.
+        """
+        file = self._folder / f'{node}.yaml'
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': dict(parameters)}}),
+                        encoding='utf-8')
+        words = ['--ros-args', '--params-file', str(file)]
+        names = {**(remappings or {}), '__ns': self._namespace,
+                 '/clock': f'{self._namespace}/clock'}
+        for old, new in names.items():
+            words += ['--remap', f'{old}:={new}']
+        environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+                       'ROS_LOG_DIR': str(self._folder / 'log'), 'PYTHONUNBUFFERED': '1'}
+        with self._output(node).open('wb') as output:
+            # a session of its own: Ctrl-C in the terminal reaches the parent alone
+            self._processes[node] = subprocess.Popen(
+                [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *words],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                start_new_session=True, env=environment)
+
+    def wait(self, node: str, patience: float) -> None:
+        """
+        Wait until a node has ended by itself with exit code 0, while all others run.
+
+        :param patience: [s].
+        :raises NodeError: it failed, another node ended, or the time is over; with the output.
+        """
+        end = time.monotonic() + patience
+        while (code := self._processes[node].poll()) is None:
+            for other, process in self._processes.items():
+                if other != node and process.poll() is not None:
+                    raise NodeError(f'{other} has ended with exit code {process.returncode}:\n'
+                                    f'{self.output(other)}')
+            if time.monotonic() > end:
+                raise NodeError(f'{node} did not end within {patience:g} s:\n{self.output(node)}')
+            time.sleep(0.05)
+        if code != 0:
+            raise NodeError(f'{node} has ended with exit code {code}:\n{self.output(node)}')
+
+    def output(self, node: str) -> str:
+        """Return what a node has printed."""
+        return self._output(node).read_text(encoding='utf-8', errors='replace')
+
+    def end(self) -> None:
+        """End all nodes: SIGINT, then SIGKILL to the process group."""
+        running = [process for process in self._processes.values() if process.poll() is None]
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        for process in running:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def exit_codes(self) -> Mapping[str, int | None]:
+        """Return the exit code of every node; None = still running."""
+        return {node: process.poll() for node, process in self._processes.items()}
+
+    def _output(self, node: str) -> Path:
+        return self._folder / f'{node}.txt'
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes inside the test's process, without spinning, and as processes."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def description():
+    return (ROOT / 'urdf' / 'demo_arm.urdf').read_text(encoding='utf-8')
+
+
+@pytest.fixture
+def planar():
+    """Return a description with two joints: quick to load, no effort limits of its own."""
+    return (ROOT / 'urdf' / 'planar_2r.urdf').read_text(encoding='utf-8')
+
+
+class Published(list):
+    """What a node published on one topic, instead of publishing it."""
+
+    def __init__(self, node, part):
+        publisher = next(each for each in node.publishers if each.topic_name.endswith(part))
+        publisher.publish = self.append
+
+
+@pytest.fixture
+def make_node(ros):
+    """Return a function that makes a configured, active node in this process."""
+    from rclpy.lifecycle import TransitionCallbackReturn
+    from rclpy.parameter import Parameter
+
+    nodes = []
+
+    def make(kind, *, start=True, **parameters):
+        overrides = [Parameter(name.replace('__', '.'), value=value)
+                     for name, value in parameters.items()]
+        node = kind(context=ros.node.context, parameter_overrides=overrides)
+        nodes.append(node)
+        if start:
+            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        return node
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+
+
+@pytest.fixture
+def parameter_file(tmp_path):
+    """Return a function that writes parameters for a node process and returns its arguments."""
+    import yaml
+
+    def write(**parameters):
+        path = tmp_path / f'parameters_{len(list(tmp_path.iterdir()))}.yaml'
+        path.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}),
+                        encoding='utf-8')
+        return ['--ros-args', '--params-file', str(path)]
+
+    return write

@@ -56,7 +56,7 @@ def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[S
     L = [list(row[:i + 1]) for i, row in enumerate(A)]
     x = list(b)
     inverse: list[Scalar] = [0.0] * n
-    for k in range(n - 1, -1, -1):
+    for k in range(n - 1, 0, -1):
         inverse[k] = 1.0 / L[k][k]
         pivots = L[k][:k]
         for i in range(k):
@@ -64,7 +64,8 @@ def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[S
             for j in range(i + 1):
                 L[i][j] = L[i][j] - L[k][i] * pivots[j]
             x[i] = x[i] - L[k][i] * x[k]
-    for k in range(n):
+    x[0] = x[0] / L[0][0]
+    for k in range(1, n):
         x[k] = x[k] * inverse[k]
         for i in range(k):
             x[k] = x[k] - L[k][i] * x[i]

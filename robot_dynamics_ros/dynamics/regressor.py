@@ -67,6 +67,22 @@ def twist_powers(motion: LinkMotion, twist: Pair) -> list[Scalar]:
             vx * gx + vy * gy + vz * gz]
 
 
+def regressor_rows(motion: Sequence[LinkMotion],
+                   twists: Sequence[Sequence[Pair]]) -> list[list[Scalar]]:
+    """
+    Return Y from the motion of the links and the joint twists in their frames.
+
+    :param motion: of links 0..n, and of a load; from `link_motion` or an equal.
+    :param twists: from `link_twists`.
+    """
+    n = len(twists[-1])
+    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(n)]
+    for link, seen in zip(motion[1:], twists[1:]):
+        for row, twist in zip(rows, seen):
+            row += twist_powers(link, twist)
+    return rows
+
+
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
               gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
     """
@@ -83,11 +99,7 @@ def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[
     motion = link_motion(frames, qd, qdd, gravity)
     if load is not None:
         motion.append(motion_of_fixed_frame(motion[-1], load))
-    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(len(qd))]
-    for link, twists in zip(motion[1:], link_twists(frames, load)[1:]):
-        for row, twist in zip(rows, twists):
-            row += twist_powers(link, twist)
-    return rows
+    return regressor_rows(motion, link_twists(frames, load))
 
 
 def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,

@@ -123,12 +123,13 @@ def d_tensors(frames: Sequence[JointFrame], constants: LinConstants,
         a, xy, xz, yz, zz = constants.U[i]
         G_33 = g + h * (u[2] * u[2])
         if i >= structure.s:
-            W = symmetric(a + h * (u[0] * u[0] - u[1] * u[1]), xy + h * (u[0] * u[1]),
-                          xz + h * (u[0] * u[2]), 0.0, yz + h * (u[1] * u[2]), zz + G_33)  # (42)
+            tensor = symmetric(a + h * (u[0] * u[0] - u[1] * u[1]), xy + h * (u[0] * u[1]),
+                               xz + h * (u[0] * u[2]), 0.0, yz + h * (u[1] * u[2]),
+                               zz + G_33)  # (42)
             for k in range(i + 1, m):
-                W = add_matrices(W, scale_matrix(frames[k].d, _first_moment_tensor(
-                    frames[i + 1:k + 1], constants.k[k])))  # (91)
-            D[i] = (W[0][0], W[0][1], W[0][2], W[1][1], W[1][2], W[2][2])
+                W = _first_moment_tensor(frames[i + 1:k + 1], constants.k[k])
+                tensor = add_matrices(tensor, scale_matrix(frames[k].d, W))  # (91)
+            D[i] = (*tensor[0], tensor[1][1], tensor[1][2], tensor[2][2])
         else:
             D_33 = zz + G_33
             for k in range(i + 1, m):

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of all tests."""
 
+import os
+
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
+
 import numpy as np
 import pytest
 from support.availability import ros_missing, skip_without_ros

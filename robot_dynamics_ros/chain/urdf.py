@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.axes import Axis, Placement, place_frames
+from robot_dynamics_ros.chain.axes import DUST, SNAP_TOLERANCE, Axis, Placement, place_frames
 from robot_dynamics_ros.chain.chain import Chain, Joint
 from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.inertia import Inertia
@@ -57,10 +57,13 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
         frames.append(frames[-1] @ joint.pose())
     links = _lump(tree, moving, poses, frames[1:])
     physics, physics_findings = _joint_physics(moving)
+    if gravity is None:
+        gravity, tilt = _root_gravity(poses[tree.root], base_pose, snap)
+        roundings += tilt
     chain = Chain(
         robot=tree.robot, base=base_link, tip=tip_link, joints=joints, links=links,
         link_names=tuple(joint.child for joint in moving),
-        gravity=_gravity(tree, base_link, poses, gravity), base_pose=base_pose,
+        gravity=np.asarray(gravity, dtype=np.float64), base_pose=base_pose,
         tip_pose=frames[-1].inverse() @ poses[tip_link], joint_physics=physics)
     return chain.with_findings([
         *tree.findings, *_limit_findings(moving), *physics_findings,
@@ -167,12 +170,28 @@ def _link_poses(tree: Tree, base: str, frozen: Mapping[str, float]) -> dict[str,
     return {link: to_base @ pose for link, pose in poses.items()}
 
 
-def _gravity(tree: Tree, base: str, poses: Mapping[str, Pose], gravity: ArrayLike | None
-             ) -> Array:
-    if gravity is not None:
-        return np.asarray(gravity, dtype=np.float64)
-    down = poses[tree.root].rotation @ np.array([0.0, 0.0, -STANDARD_GRAVITY])
-    return np.where(np.abs(down) < 1e-15 * STANDARD_GRAVITY, 0.0, down)
+def _root_gravity(root: Pose, base_pose: Pose, snap: bool) -> tuple[Array, list[Finding]]:
+    """
+    Return gravity along -z of the URDF root, in the base frame.
+
+    With `snap` it is made exactly parallel or perpendicular to axes of E_0 that it almost is:
+    what minimal parameters a robot has depends on it.
+
+    :param root: root link in the base frame.
+    :param base_pose: E_0 in the base frame.
+    """
+    down = root.rotation @ np.array([0.0, 0.0, -STANDARD_GRAVITY])
+    in_frame_0 = base_pose.rotation.T @ down
+    tolerance = (SNAP_TOLERANCE if snap else DUST) * STANDARD_GRAVITY
+    small = np.abs(in_frame_0) <= tolerance
+    tilt = float(np.linalg.norm(in_frame_0[small])) / STANDARD_GRAVITY
+    in_frame_0[small] = 0.0
+    in_frame_0 *= STANDARD_GRAVITY / np.linalg.norm(in_frame_0)
+    gravity = base_pose.rotation @ in_frame_0
+    findings = [] if tilt <= DUST else [Finding(
+        'snapped', '', f'gravity is {tilt:.3g} rad off an axis of the first joint frame and was '
+        'turned onto it', tilt)]
+    return np.where(np.abs(gravity) < 1e-15 * STANDARD_GRAVITY, 0.0, gravity), findings
 
 
 def _joint(joint: TreeJoint, placement: Placement) -> Joint:

@@ -145,6 +145,18 @@ def test_gravity_follows_the_mounting_through_fixed_and_locked_joints():
     np.testing.assert_array_equal(told.gravity, [1, 2, 3])
 
 
+def test_gravity_that_almost_meets_an_axis_is_turned_onto_it_when_snapping():
+    tilted = arm(axis='<axis xyz="0 0.000003 1"/>')
+    chain = chain_from_urdf(tilted)
+    np.testing.assert_allclose(chain.gravity_in_frame_0, [0, 0, -9.81], atol=1e-14)
+    tilts = [f.value for f in chain.findings if f.kind == 'snapped' and f.where == '']
+    np.testing.assert_allclose(tilts, [3e-6], rtol=1e-6)
+    exact = chain_from_urdf(tilted, snap=False)
+    assert np.max(np.abs(exact.gravity_in_frame_0[:2])) > 1e-5
+    told = chain_from_urdf(tilted, gravity=(0, 0, -9.81))
+    np.testing.assert_array_equal(told.gravity, [0, 0, -9.81])
+
+
 def test_gravity_in_frame_0_is_the_same_vector():
     chain = chain_from_urdf(arm(axis='<axis xyz="0 1 0"/>'))
     np.testing.assert_allclose(chain.base_pose.rotation @ chain.gravity_in_frame_0,

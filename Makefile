@@ -29,7 +29,7 @@ setup:
 	@$(PYTHON) environment/set_up.py
 
 demo: setup
-	$(BIN)/robot-dynamics inspect urdf/demo_arm.urdf
+	$(BIN)/robot-dynamics demo
 
 test: lint
 	$(BIN)/python -m pytest --require-ros --numprocesses=2 $(ARGS)

@@ -16,6 +16,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 #: ``add_arguments(parser)`` and ``run(arguments) -> exit code``, and is imported when needed.
 COMMANDS = (
     ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
+    ('demo', 'demo', 'track a trajectory with and without feedforward, over ROS 2'),
     ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
 )
 

@@ -15,16 +15,8 @@ def description():
 
 @pytest.fixture
 def planar():
-    """Return a description with two joints: quick to load, no effort limits of its own."""
+    """Return the description of an arm with two joints: quick to load."""
     return (ROOT / 'urdf' / 'planar_2r.urdf').read_text(encoding='utf-8')
-
-
-class Published(list):
-    """What a node published on one topic, instead of publishing it."""
-
-    def __init__(self, node, part):
-        publisher = next(each for each in node.publishers if each.topic_name.endswith(part))
-        publisher.publish = self.append
 
 
 @pytest.fixture
@@ -36,6 +28,7 @@ def make_node(ros):
     nodes = []
 
     def make(kind, *, start=True, **parameters):
+        """Parameters are given by name, with __ for a dot."""
         overrides = [Parameter(name.replace('__', '.'), value=value)
                      for name, value in parameters.items()]
         node = kind(context=ros.node.context, parameter_overrides=overrides)

@@ -52,13 +52,13 @@ def test_a_constant_torque_without_gravity_on_paper():
 
 
 def test_the_energy_of_a_swinging_pendulum_does_not_drift():
-    arm = robot(pendulum(), step=1e-3, q=[-1.0])
+    arm = robot(pendulum(), step=2e-3, q=[-1.0])
     before = energy(arm)
     energies = []
-    for _ in range(4000):
+    for _ in range(2000):
         arm.advance([0.0])
         energies.append(energy(arm))
-    assert abs(np.mean(energies[-1000:]) - before) < 0.005 * WEIGHT
+    assert abs(np.mean(energies[-500:]) - before) < 0.005 * WEIGHT
 
 
 @pytest.mark.parametrize('types', ['RR', 'RPR'])
@@ -114,17 +114,17 @@ def test_an_elastic_joint_gives_way_under_the_weight():
     arm = robot(pendulum(rotor_inertia=[0.1], viscous=[20.0]), stiffness=[2000.0],
                 spring_damping=0.01)
     hold = WEIGHT
-    run(arm, 4000, [hold])
+    run(arm, 2000, [hold])
     deflection = arm.q_motor[0] - arm.q[0]
     assert deflection == pytest.approx(hold * np.cos(arm.q[0]) / 2000.0, rel=1e-3)
 
 
 def test_an_elastic_joint_swings_at_its_natural_frequency():
-    rotor, stiffness, step = 0.1, 100.0, 2e-4
+    rotor, stiffness, step = 0.1, 100.0, 4e-4
     arm = robot(pendulum(gravity=0.0, rotor_inertia=[rotor]), stiffness=[stiffness], step=step)
     arm.qd_motor = np.array([1.0])
     twist = []
-    for _ in range(5000):
+    for _ in range(2500):
         arm.advance([0.0])
         twist.append(arm.q_motor[0] - arm.q[0])
     crossings = np.flatnonzero(np.diff(np.sign(twist)) > 0)

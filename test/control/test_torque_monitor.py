@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of the torque, and the residual."""
+
+import numpy as np
+import pytest
+from support.pendulum import Pendulums
+
+from robot_dynamics_ros.control.joint_state import JointSample
+from robot_dynamics_ros.control.torque_monitor import TorqueMonitor
+from robot_dynamics_ros.errors import StateError
+
+
+class Model(Pendulums):
+    def coriolis_torque(self, q, qd):
+        return 3.0 * qd**2
+
+
+def sample(time, q, qd, effort):
+    return JointSample(time, time, np.array([q]), np.array([qd]), np.array([effort]))
+
+
+def test_the_shares_are_those_of_the_model():
+    monitor = TorqueMonitor(100.0)
+    assert monitor.shares(Model(), sample(1.0, 0.5, 2.0, 0.0)) is None
+    shares = monitor.shares(Model(), sample(1.1, 0.5, 2.0, 0.0))
+    assert shares.gravity[0] == pytest.approx(10.0 * np.cos(0.5))
+    assert shares.coriolis[0] == pytest.approx(12.0)
+    assert shares.friction[0] == pytest.approx(1.0)
+
+
+def test_a_perfect_model_leaves_little_residual_and_a_load_shows():
+    monitor, extra, residuals = TorqueMonitor(200.0), 2.5, []
+    for t in np.arange(0.0, 2.0, 0.001):
+        q, qd, qdd = np.sin(t), np.cos(t), -np.sin(t)
+        tau = Model().torque(q, qd, qdd) + (extra if t > 1.0 else 0.0)
+        shares = monitor.shares(Model(), sample(1.0 + t, q, qd, tau))
+        if shares is not None:
+            residuals.append(shares.residual[0])
+    assert np.abs(residuals[100:900]).max() < 0.05
+    assert residuals[-1] == pytest.approx(extra, abs=0.05)
+
+
+def test_a_missing_effort_gives_a_residual_of_nan_alone():
+    monitor = TorqueMonitor(100.0)
+    monitor.shares(Model(), sample(1.0, 0.5, 2.0, np.nan))
+    shares = monitor.shares(Model(), sample(1.1, 0.5, 2.0, np.nan))
+    assert np.isnan(shares.residual).all()
+    assert np.isfinite(shares.gravity).all()
+
+
+def test_a_missing_velocity_is_refused_and_a_clock_set_back_starts_over():
+    monitor = TorqueMonitor(100.0)
+    with pytest.raises(StateError, match='velocities'):
+        monitor.shares(Model(), sample(1.0, 0.5, np.nan, 0.0))
+    monitor.shares(Model(), sample(5.0, 0.5, 0.0, 0.0))
+    assert monitor.shares(Model(), sample(1.0, 0.5, 0.0, 0.0)) is None
+    monitor.restart()
+    assert monitor.shares(Model(), sample(2.0, 0.5, 0.0, 0.0)) is None

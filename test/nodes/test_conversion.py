@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to the core and back."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from geometry_msgs.msg import InertiaStamped
+from std_msgs.msg import Header
+from support.trajectories import random_trajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.nodes.conversion import (
+    doubles,
+    duration,
+    payload_from_message,
+    payload_to_message,
+    seconds,
+    stamp,
+    trajectory_from_message,
+    trajectory_to_message,
+)
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.mark.parametrize('degree', [1, 3, 5])
+def test_a_trajectory_survives_the_way_through_a_message(rng, degree):
+    trajectory = random_trajectory(rng, degree=degree).with_efforts(rng.normal(size=(6, 3)))
+    message = trajectory_to_message(trajectory, Header(frame_id='world'))
+    assert message.header.frame_id == 'world'
+    assert bool(message.points[0].velocities) == (degree > 1)
+    assert bool(message.points[0].accelerations) == (degree > 3)
+    back = trajectory_from_message(message, with_efforts=True)
+    assert back.joint_names == trajectory.joint_names
+    np.testing.assert_allclose(back.times, trajectory.times, atol=1e-9)
+    for field in ('positions', 'velocities', 'accelerations', 'efforts'):
+        np.testing.assert_array_equal(getattr(back, field), getattr(trajectory, field))
+
+
+def test_efforts_can_be_ignored_even_where_they_are_wrong():
+    point = JointTrajectoryPoint(positions=[1.0], effort=[np.nan, 2.0, 3.0])
+    message = JointTrajectory(joint_names=['a'], points=[point])
+    assert np.isnan(trajectory_from_message(message).efforts).all()
+    with pytest.raises(TrajectoryError, match='3 efforts'):
+        trajectory_from_message(message, with_efforts=True)
+
+
+def test_a_trajectory_without_names_is_refused():
+    with pytest.raises(TrajectoryError, match='names no joints'):
+        trajectory_from_message(JointTrajectory(points=[JointTrajectoryPoint()]))
+
+
+def test_times_are_kept_to_the_nanosecond():
+    for nanoseconds in (0, 1, 999_999_999, 1_000_000_000, 123_456_789_012):
+        assert duration(nanoseconds * 1e-9).sec * 10**9 + duration(
+            nanoseconds * 1e-9).nanosec == nanoseconds
+    assert seconds(stamp(1.5)) == 1.5
+
+
+def test_doubles_are_a_copy():
+    values = np.array([[1.0, 2.0], [3.0, 4.0]])
+    result = doubles(values[:, 1])
+    values[0, 1] = 9.0
+    assert list(result) == [2.0, 4.0]
+
+
+def test_a_payload_survives_the_way_through_a_message():
+    tensor = [[0.02, 0.001, 0.0], [0.001, 0.03, 0.002], [0.0, 0.002, 0.025]]
+    payload = payload_inertia(2.0, [0.1, -0.2, 0.3], tensor)
+    back = payload_from_message(payload_to_message(payload, 'tool', stamp(1.0)), 'tool')
+    np.testing.assert_allclose(back.standard_parameters, payload.standard_parameters, atol=1e-15)
+
+
+def test_a_payload_in_another_frame_is_refused():
+    message = InertiaStamped()
+    message.header.frame_id, message.inertia.m = 'elbow', 1.0
+    with pytest.raises(ParameterError, match="'elbow', expected the tip link 'tool'"):
+        payload_from_message(message, 'tool')
+
+
+def test_no_payload_needs_no_frame():
+    assert payload_from_message(InertiaStamped(), 'tool').mass == 0.0

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot node: what it publishes, what it obeys, what it refuses."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from rclpy.lifecycle import TransitionCallbackReturn
+from std_msgs.msg import Float64MultiArray
+from support.messages import motion_message, payload_message, published, trajectory_message
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_interfaces.srv import SetPayload
+from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.fixture
+def make_robot(make_node, planar):
+    def make(**parameters):
+        return make_node(SimulatedRobotNode, robot_description=planar, **parameters)
+    return make
+
+
+def test_joint_states_come_with_all_joints(make_robot):
+    node = make_robot(initial_position=[0.3, -0.2])
+    states = published(node, '/joint_states')
+    node._on_tick()
+    assert states[0].name == ['joint_1', 'joint_2']
+    np.testing.assert_allclose(states[0].position, [0.3, -0.2], atol=1e-2)
+    assert len(states[0].velocity) == len(states[0].effort) == 2
+
+
+def test_missing_interfaces_are_nan_at_full_length(make_robot):
+    node = make_robot(missing_interfaces=['velocity', 'effort'])
+    states = published(node, '/joint_states')
+    node._on_tick()
+    assert np.isnan(states[0].velocity).tolist() == [True, True]
+    assert np.isnan(states[0].effort).tolist() == [True, True]
+
+
+def test_a_trajectory_is_followed_and_an_empty_one_stops(make_robot):
+    node = make_robot(publish_clock=True)
+    node._on_trajectory(motion_message(goal=(0.2, -0.1)))
+    cell = node._cell
+    assert cell.controller.desired(cell.time + 1.0).q.tolist() == [0.2, -0.1]
+    node._on_trajectory(JointTrajectory())
+    np.testing.assert_allclose(cell.controller.desired(cell.time + 1.0).q, cell.robot.q)
+
+
+def test_commands_are_applied(make_robot):
+    node = make_robot(publish_clock=True)
+    node._on_commands(Float64MultiArray(data=[1.0, 2.0]))
+    node._advance(node._cell, node._cell.time + 0.01)
+    assert node._cell.robot.effort.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize('data', [[np.nan, 0.0], [1.0], [], [np.inf, 1.0], [1.0, 2.0, 3.0]])
+def test_a_bad_command_is_dropped(make_robot, data):
+    node = make_robot()
+    node._on_commands(Float64MultiArray(data=data))
+    assert node.report.counted('dropped commands') == 1
+    assert node._cell._command is None
+
+
+def test_a_bad_trajectory_is_dropped(make_robot):
+    node = make_robot()
+    short = trajectory_message([{'time': 0.0, 'positions': [0.0, 0.0], 'effort': [1.0]}])
+    for message in (motion_message(goal=(np.nan, 0.0)), short,
+                    motion_message(names=('joint_1', 'elbow'))):
+        node._on_trajectory(message)
+    assert node.report.counted('dropped trajectories') == 3
+
+
+def test_the_true_parameters_differ_by_the_seeded_error(make_robot, planar):
+    nominal = chain_from_urdf(planar).standard_parameters
+    one, same, other = (make_robot(seed=seed)._true.chain.standard_parameters
+                        for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.allclose(one, other)
+    assert not np.allclose(one, nominal)
+    exact = make_robot(parameter_error=0.0)._true.chain.standard_parameters
+    np.testing.assert_array_equal(exact, nominal)
+
+
+def test_a_load_is_hung_on_while_it_runs(make_robot):
+    node = make_robot(parameter_error=0.0)
+    before = node._cell.robot.model.gravity_torque([0.0, 0.0])
+    request = SetPayload.Request(payload=payload_message(2.0, 'link_2', (0.1, 0.0, 0.0)))
+    assert node._on_set_payload(request, SetPayload.Response()).success
+    after = node._cell.robot.model.gravity_torque([0.0, 0.0])
+    np.testing.assert_allclose(after - before, [2.0 * 9.81 * 0.6, 2.0 * 9.81 * 0.1])
+    request.payload.inertia.m = -1.0
+    assert not node._on_set_payload(request, SetPayload.Response()).success
+
+
+def test_gains_can_be_given_per_joint(make_robot):
+    gains = make_robot(gains__joint_2__p=77.0)._cell.controller._pid.gains
+    assert gains.p[1] == 77.0
+    assert gains.p[0] != 77.0
+
+
+def test_elastic_joints_come_from_the_joints_file(make_robot, tmp_path):
+    file = tmp_path / 'joints.yaml'
+    file.write_text('joints: {joint_1: {stiffness: 900.0, rotor_inertia: 0.1}}')
+    node = make_robot(joints_file=str(file))
+    node._advance(node._cell, node._cell.time + 0.05)
+    arm = node._cell.robot
+    assert arm.q_motor[0] != arm.q[0]
+    assert arm.q_motor[1] == arm.q[1]
+
+
+def test_a_clock_set_back_makes_it_hold(make_robot):
+    node = make_robot()
+    node._on_trajectory(motion_message())
+    node._cell._offset += 1000.0
+    node.clock_set_back()
+    cell = node._cell
+    assert cell.time == pytest.approx(node.now, abs=0.5)
+    np.testing.assert_array_equal(cell.controller.desired(cell.time).q, cell.robot.q)
+
+
+@pytest.mark.parametrize(('parameters', 'message'), [
+    ({'initial_position': [1.0]}, 'initial_position has 1 values, expected 2'),
+    ({'joints_file': 'nowhere.yaml'}, 'nowhere.yaml: cannot be read'),
+    ({'publish_clock': True, 'use_sim_time': True}, 'exclude each other'),
+])
+def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message):
+    node = make_node(SimulatedRobotNode, start=False, robot_description=planar, **parameters)
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert message in node.report.status().message

@@ -4,6 +4,7 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_dynamics_ros'
+NODES = ('dynamics_server', 'feedforward', 'simulated_robot', 'tracking_experiment')
 
 setup(
     name=PACKAGE,
@@ -34,6 +35,7 @@ setup(
     entry_points={
         'console_scripts': [
             'robot-dynamics = robot_dynamics_ros.cli.main:main',
+            *(f'{node} = robot_dynamics_ros.nodes.{node}:main' for node in NODES),
         ],
     },
 )

@@ -36,6 +36,7 @@ INTERFACES = ROOT / 'robot_dynamics_interfaces'
 PYTHON = VENV / 'bin' / 'python'
 PYTHON_NAME = f'python{sys.version_info.major}.{sys.version_info.minor}'
 BASE_PYTHON = Path(sys.base_prefix) / 'bin' / PYTHON_NAME
+PIP = 'pip==26.3'  # the one that Python 3.10 brings along takes forever to resolve this
 LONGEST_SILENCE = 15.0  # [s] between two signs of life
 
 
@@ -75,6 +76,7 @@ def create_venv() -> None:
     STAMPS.mkdir(parents=True)
     LOGS.mkdir()
     run('venv', str(BASE_PYTHON), '-m', 'venv', str(VENV))
+    run('venv', str(PYTHON), '-m', 'pip', 'install', PIP)
 
 
 def install_requirements() -> None:
@@ -227,6 +229,8 @@ def main() -> int:
 
 
 if __name__ == '__main__':
+    for end in (signal.SIGTERM, signal.SIGHUP):  # end the running command too, as Ctrl-C does
+        signal.signal(end, lambda number, _: sys.exit(128 + number))
     try:
         sys.exit(main())
     except KeyboardInterrupt:

@@ -173,6 +173,18 @@ class Model:
         terms[~np.all(np.isfinite(q), axis=-1)] = np.nan
         return np.concatenate([Y, terms], axis=-1)
 
+    def reference_regressor(self, q: ArrayLike, qd: ArrayLike, qd_r: ArrayLike,
+                            qdd_r: ArrayLike) -> Array:
+        """
+        Return Slotine and Li's Y, (n, p) or (N, n, p): ``A qdd_r + C(q, qd) qd_r + Q = Y w``.
+
+        C is that of the Christoffel symbols; at ``qd_r = qd`` this is `regressor`.
+
+        :param qd_r: reference speeds [rad/s, m/s].
+        :param qdd_r: reference accelerations [rad/s^2, m/s^2].
+        """
+        return self._backend.reference_regressor(*_arrays(q, qd, qd_r, qdd_r)) @ self._group
+
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return A (n, n) or (N, n, n) of links and rotors [kg m^2, kg m, kg]."""
         p = self._parameters

@@ -21,6 +21,7 @@ from robot_dynamics_ros.dynamics.frames import gravity_vector
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.pair import Pair
+from robot_dynamics_ros.dynamics.reference_motion import standard_reference_regressor
 from robot_dynamics_ros.dynamics.regressor import standard_regressor
 from robot_dynamics_ros.dynamics.samples import Samples
 from robot_dynamics_ros.dynamics.vector import Scalar, Vector
@@ -94,6 +95,10 @@ class ReferenceBackend:
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the regressor of the 10 n standard parameters."""
         return standard_regressor(self.chain, q, qd, qdd)
+
+    def reference_regressor(self, q: Array, qd: Array, qd_r: Array, qdd_r: Array) -> Array:
+        """Return Y(q, qd, qd_r, qdd_r) of the 10 n standard parameters."""
+        return standard_reference_regressor(self.chain, q, qd, qd_r, qdd_r)
 
 
 def _by_link(x: Array) -> list[list[float]]:

@@ -25,9 +25,11 @@ K*_i, K_i   revolute      1, 0 for a revolute, 0, 1 for a      -           -    
 g           gravity       gravitational acceleration           m/s^2       E_0   L95 (76)
 q           q             joint position                       rad, m      -     -
 qd, qdd     qd, qdd       joint speed and acceleration         rad/s ...   -     -
+qd_r, qdd_r qd_r, qdd_r   reference speed and acceleration     rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
 f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (22)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
+omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86
 a_i         acceleration  acceleration of O_i minus g          m/s^2       E_i   KD 9.87
 U_i, Omega  U             [omega']x + [omega]x [omega]x of a   1/s^2       E_i   KD 9.90

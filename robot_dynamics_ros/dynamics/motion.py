@@ -37,12 +37,18 @@ class LinkMotion:
 def acceleration_matrix(omega: Vector, omega_dot: Vector) -> tuple[Matrix, Vector]:
     """Return U (9.90) and the products (wy wz, wz wx, wx wy) of the angular velocity."""
     wx, wy, wz = omega
+    products = (wy * wz, wz * wx, wx * wy)
+    return matrix_of_products(omega_dot, (wx * wx, wy * wy, wz * wz), products), products
+
+
+def matrix_of_products(omega_dot: Vector, squares: Vector, products: Vector) -> Matrix:
+    """Return U (9.90) from the squares and products of the angular velocity."""
     ax, ay, az = omega_dot
-    yz, zx, xy = wy * wz, wz * wx, wx * wy
-    xx, yy, zz = wx * wx, wy * wy, wz * wz
+    xx, yy, zz = squares
+    yz, zx, xy = products
     return ((-(yy + zz), xy - az, zx + ay),
             (xy + az, -(zz + xx), yz - ax),
-            (zx - ay, yz + ax, -(xx + yy))), (yz, zx, xy)
+            (zx - ay, yz + ax, -(xx + yy)))
 
 
 def tensor_moment(motion: LinkMotion, tensor: Sequence[Scalar]) -> Vector:
@@ -63,7 +69,7 @@ def tensor_moment(motion: LinkMotion, tensor: Sequence[Scalar]) -> Vector:
             ZZ * az + (YY - XX) * xy - XZ * U[1][2] + YZ * U[0][2] + XY * (U[0][0] - U[1][1]))
 
 
-def _carried(parent: LinkMotion, frame: Frame) -> tuple[Vector, Vector, Vector]:
+def carried_motion(parent: LinkMotion, frame: Frame) -> tuple[Vector, Vector, Vector]:
     """Return omega, omega_dot and acceleration of a frame that does not move in its parent."""
     acceleration = frame.to_link(
         add(parent.acceleration, multiply(parent.U, frame.origin)))  # (9.87)
@@ -77,7 +83,7 @@ def motion_of_fixed_frame(parent: LinkMotion, frame: Frame) -> LinkMotion:
     :param parent: motion of the link in its frame.
     :param frame: the other frame, e.g. that of a load.
     """
-    omega, omega_dot, acceleration = _carried(parent, frame)
+    omega, omega_dot, acceleration = carried_motion(parent, frame)
     U, products = acceleration_matrix(omega, omega_dot)
     return LinkMotion(omega, omega_dot, acceleration, U, products)
 
@@ -94,7 +100,7 @@ def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
     """
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
     for frame, speed, rate in zip(frames[1:], qd, qdd):
-        omega, omega_dot, acceleration = _carried(motion[-1], frame)
+        omega, omega_dot, acceleration = carried_motion(motion[-1], frame)
         # omega_(j-1) x qd z_j: x and y of the parent's angular velocity; z is not touched
         wx, wy, wz = omega
         if frame.revolute:

@@ -24,6 +24,7 @@ from robot_dynamics_ros.dynamics.lin_set import lin_forms
 from robot_dynamics_ros.dynamics.lu_meng import closed_form, momentum_split, recursive
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies, renaud, renaud_gravity
 from robot_dynamics_ros.dynamics.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.reference_motion import reference_regressor
 from robot_dynamics_ros.dynamics.regressor import regressor
 from robot_dynamics_ros.dynamics.structure import structure
 
@@ -69,6 +70,8 @@ RECURSIONS = {
     'energies': lambda c, F, P, qd, qdd, g, wrap: [
         Lagrange(F, P, g).kinetic_energy(qd), Lagrange(F, P, g).potential_energy()],
     'regressor': lambda c, F, P, qd, qdd, g, wrap: regressor(F, qd, qdd, g),
+    'reference_regressor': lambda c, F, P, qd, qdd, g, wrap: reference_regressor(
+        F, qd, qdd[::-1], qdd, g),
     'closed_form': lambda c, F, P, qd, qdd, g, wrap: closed_form(F, qd, qdd, g),
     'recursive': lambda c, F, P, qd, qdd, g, wrap: recursive(F, qd, qdd, g),
     'momentum_split': lambda c, F, P, qd, qdd, g, wrap: momentum_split(F, qd, g),

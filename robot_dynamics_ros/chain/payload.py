@@ -27,10 +27,11 @@ def payload_inertia(mass: float, centre: ArrayLike, tensor: ArrayLike) -> Inerti
         raise ParameterError(f'payload: mass is {mass:g} kg; it cannot be negative')
     if mass == 0.0:
         return Inertia.zero()
-    if not np.allclose(J, J.T, rtol=0.0, atol=1e-9 * np.abs(J).max()):
+    if not np.allclose(J, J.T, rtol=0.0, atol=1e-9 * float(np.abs(J).max())):
         raise ParameterError('payload: the inertia matrix must be symmetric')
     smallest, middle, largest = np.linalg.eigvalsh(J)
-    dust = 1e-9 * abs(largest)
+    # rounding of a tensor that was moved between the centre of mass and the tip frame
+    dust = 1e-9 * (abs(largest) + mass * float(c @ c))
     if smallest < -dust or largest > smallest + middle + dust:
         raise ParameterError('payload: no body has the principal inertias '
                              f'{smallest:g}, {middle:g}, {largest:g} kg m^2: none may be negative '

@@ -22,6 +22,13 @@ def test_a_point_mass_is_a_load():
     assert payload_inertia(1.0, [0, 0, 0], np.zeros((3, 3))).mass == 1.0
 
 
+def test_a_point_mass_may_be_moved_to_the_tip_frame_and_back():
+    centre = np.array([0.1, -0.2, 0.3])
+    steiner = 1.5 * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    back = payload_inertia(1.5, centre, np.zeros((3, 3))).tensor - steiner * (1 + 1e-15)
+    assert payload_inertia(1.5, centre, back).mass == 1.5
+
+
 @pytest.mark.parametrize(('mass', 'tensor', 'message'), [
     (-1.0, np.eye(3), 'negative'),
     (np.nan, np.eye(3), 'finite'),

@@ -24,3 +24,11 @@ class StateError(RobotDynamicsError):
 
 class TrajectoryError(RobotDynamicsError):
     """A joint trajectory cannot be executed as it is."""
+
+
+class RecordingError(RobotDynamicsError):
+    """A recording cannot be read, or holds nothing that can be used."""
+
+
+class IdentificationError(RobotDynamicsError):
+    """The data do not allow what was asked for."""

@@ -9,6 +9,7 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf import chain_from_urdf
 from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 
@@ -35,9 +36,8 @@ class Robot:
 
     def carry(self, payload: Inertia) -> None:
         """Take a payload in the tip frame into account from now on, instead of the last one."""
-        bare = self.chain.with_links([Inertia.zero()] * len(self.chain))
-        # minimal parameters are linear in the inertias: what is learned stays, the load is added
-        self.model.parameters = self._unloaded + self.model.mlc.of(bare.with_payload(payload))
+        self.model.parameters = self._unloaded + payload_parameters(self.model.mlc, self.chain,
+                                                                    payload)
         self.payload = payload
 
 

@@ -22,6 +22,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.codegen.model import compile_model
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
@@ -36,10 +39,14 @@ from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number,
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import RobotNode
 from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
+from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
+#: Where the physics come from.
+ENGINES = ('own', 'mujoco')
 #: A pause of the machine longer than this is not caught up with [s].
 CATCH_UP = 0.1
 #: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
@@ -50,6 +57,7 @@ OWN_START = 1.0
 class SimulatedRobotParameters(RobotParameters):
     """Parameters; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
 
+    engine: str = parameter('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
     simulation_rate: float = parameter(500.0, 'steps of the simulation per second [1/s]',
                                        minimum=50.0, maximum=20_000.0)
     publish_rate: float = parameter(100.0, 'joint states per second [1/s]', minimum=1.0,
@@ -85,7 +93,6 @@ class SimulatedRobotNode(RobotNode):
         """Start without a robot."""
         super().__init__('simulated_robot', **settings)
         self._cell: ControlledRobot | None = None
-        self._true: Robot | None = None
         self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
         self._last_tick = 0.0
 
@@ -107,24 +114,31 @@ class SimulatedRobotNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Build the arm with its true parameters."""
         p, names = self.parameters, robot.chain.joint_names
-        true = Robot(with_parameter_error(robot.chain, p.parameter_error, p.seed),
-                     robot.joints_file)
         limits = EffortLimits.of_chain(robot.chain, {
             name: value for name in names if (value := declare_number(
                 self, f'effort_limits.{name}', f'largest effort of {name} [N m, N]')) is not None})
         if p.initial_position and len(p.initial_position) != len(names):
             raise ParameterError(f'initial_position has {len(p.initial_position)} values, '
                                  f'expected {len(names)}: {", ".join(names)}')
-        arm = SimulatedRobot(true.chain, true.model, q=p.initial_position or None,
-                             step=1.0 / p.simulation_rate,
-                             stiffness=robot.joints_file.stiffness(robot.chain),
-                             spring_damping=p.spring_damping)
+        arm = self._arm(with_parameter_error(robot.chain, p.parameter_error, p.seed),
+                        robot.joints_file.stiffness(robot.chain))
         gains = self._gains(pid_gains(robot.model, arm.q, p.pid_frequency, p.integral_time,
                                       limits), names)
         noise = SensorNoise(p.position_noise, p.velocity_noise, p.effort_noise)
         self._cell = ControlledRobot(arm, gains, limits, noise=noise, seed=p.seed,
                                      now=OWN_START if p.publish_clock else self.now)
-        self._true = true
+
+    def _arm(self, chain: Chain, stiffness: Array) -> Arm:
+        """Return the arm with its true parameters in the engine that was asked for."""
+        p = self.parameters
+        q, step = p.initial_position or None, 1.0 / p.simulation_rate
+        if p.engine == 'own':
+            return SimulatedRobot(chain, compile_model(chain), q=q, step=step,
+                                  stiffness=stiffness, spring_damping=p.spring_damping)
+        if np.any(np.isfinite(stiffness)):
+            raise ParameterError("engine 'mujoco' has no elastic joints; take the stiffness out "
+                                 "of the joints file, or use engine 'own'")
+        return MujocoRobot(chain, q=q, step=step)
 
     def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
         """Return the gains given per joint, the default ones elsewhere."""
@@ -200,11 +214,12 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_set_payload(self, request: SetPayload.Request,
                         response: SetPayload.Response) -> SetPayload.Response:
-        if self._true is None:
+        if self._cell is None:
             response.message = 'no robot description yet'
             return response
         try:
-            self._true.carry(payload_from_message(request.payload, self._true.chain.tip))
+            arm = self._cell.robot
+            arm.carry(payload_from_message(request.payload, arm.chain.tip))
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.trajectory_controller import TrajectoryController
 
 
@@ -60,7 +60,7 @@ class ControlledRobot:
     It follows trajectories until efforts are commanded directly, and the other way round.
     """
 
-    def __init__(self, robot: SimulatedRobot, gains: PidGains, limits: EffortLimits, *,
+    def __init__(self, robot: Arm, gains: PidGains, limits: EffortLimits, *,
                  noise: SensorNoise | None = None, seed: int = 0, now: float = 0.0) -> None:
         """
         Hold the first position of the arm.

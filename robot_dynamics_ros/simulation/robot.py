@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
 
 #: Below this speed the secant of the friction is taken at this speed [rad/s, m/s].
 _CREEP = 1e-6
@@ -38,7 +41,7 @@ class SimulatedRobot:
         Put an arm at rest somewhere.
 
         :param chain: the robot.
-        :param model: its compiled model; may be replaced or changed between steps (payload).
+        :param model: its compiled model; its parameters are those without load.
         :param q: (n,) first positions [rad, m]; None = zero, moved inside the position limits.
         :param step: of the integrator [s].
         :param stiffness: (n,) of the joints [N m/rad, N/m]; infinite = rigid; None = all rigid.
@@ -46,14 +49,10 @@ class SimulatedRobot:
         :raises ParameterError: a step that is not positive, a stiffness that is not positive, an
             elastic joint without rotor inertia.
         """
-        if not (np.isfinite(step) and step > 0.0):
-            raise ParameterError(f'simulation: the step must be positive and finite, got {step}')
         n = len(chain)
-        self.chain, self.model, self.step = chain, model, float(step)
-        lower, upper = chain.position_limits
-        start = np.clip(np.zeros(n), lower, upper) if q is None else np.asarray(q, np.float64)
-        if start.shape != (n,) or not np.all(np.isfinite(start)):
-            raise StateError(f'simulation: q must be {n} finite numbers, got {start}')
+        self.chain, self.model, self.step = chain, model, checked_step(step)
+        self._unloaded = model.parameters
+        start = first_position(chain, q)
         self.time = 0.0
         self.q, self.qd = start.copy(), np.zeros(n)
         self.q_motor, self.qd_motor = start.copy(), np.zeros(n)
@@ -79,10 +78,8 @@ class SimulatedRobot:
         :raises StateError: an effort that is not finite, or the state left the numbers; the state
             then stays what it was.
         """
-        tau = np.asarray(effort, dtype=np.float64)
         n, h = len(self.chain), self.step
-        if tau.shape != (n,) or not np.all(np.isfinite(tau)):
-            raise StateError(f'simulation: effort must be {n} finite numbers, got {tau}')
+        tau = checked_effort(effort, n)
         e = self._elastic
         drive = np.arange(n)      # where the motor of each joint is in the state
         drive[e] = n + np.arange(e.size)
@@ -104,8 +101,13 @@ class SimulatedRobot:
             raise StateError('simulation: the state is no longer finite; smaller step or torque')
         self.q, self.qd = x[:n], v[:n]
         self.q_motor, self.qd_motor = x[drive], v[drive]
-        self.effort = tau.copy()
+        self.effort = tau
         self.time += h
+
+    def carry(self, payload: Inertia) -> None:
+        """Carry another load from now on, given in the tip frame."""
+        self.model.parameters = self._unloaded + payload_parameters(self.model.mlc, self.chain,
+                                                                    payload)
 
     def _friction_secant(self, qd: Array) -> Array:
         """Return friction over speed (n,) [N m s/rad, N s/m]: what resists at this speed."""

@@ -28,9 +28,9 @@ def make_robot(make_node, planar):
 def test_joint_states_come_with_all_joints(make_robot):
     node = make_robot(initial_position=[0.3, -0.2])
     states = published(node, '/joint_states')
-    node._on_tick()
+    node._advance(node._cell, node._cell.time)
     assert states[0].name == ['joint_1', 'joint_2']
-    np.testing.assert_allclose(states[0].position, [0.3, -0.2], atol=1e-2)
+    np.testing.assert_allclose(states[0].position, [0.3, -0.2])
     assert len(states[0].velocity) == len(states[0].effort) == 2
 
 
@@ -77,12 +77,12 @@ def test_a_bad_trajectory_is_dropped(make_robot):
 
 def test_the_true_parameters_differ_by_the_seeded_error(make_robot, planar):
     nominal = chain_from_urdf(planar).standard_parameters
-    one, same, other = (make_robot(seed=seed)._true.chain.standard_parameters
+    one, same, other = (make_robot(seed=seed)._cell.robot.chain.standard_parameters
                         for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert not np.allclose(one, other)
     assert not np.allclose(one, nominal)
-    exact = make_robot(parameter_error=0.0)._true.chain.standard_parameters
+    exact = make_robot(parameter_error=0.0)._cell.robot.chain.standard_parameters
     np.testing.assert_array_equal(exact, nominal)
 
 
@@ -95,6 +95,19 @@ def test_a_load_is_hung_on_while_it_runs(make_robot):
     np.testing.assert_allclose(after - before, [2.0 * 9.81 * 0.6, 2.0 * 9.81 * 0.1])
     request.payload.inertia.m = -1.0
     assert not node._on_set_payload(request, SetPayload.Response()).success
+
+
+def test_mujoco_moves_the_same_arm(make_robot):
+    pytest.importorskip('mujoco', reason='needs the extra `simulation`')
+    arms = [make_robot(engine=engine, publish_clock=True, simulation_rate=2000.0)._cell
+            for engine in ('own', 'mujoco')]
+    for cell in arms:
+        cell.command([3.0, 1.0])
+        cell.advance_to(cell.time + 0.2, at_most=500)
+    np.testing.assert_allclose(arms[1].robot.q, arms[0].robot.q, rtol=0.01)
+    load = payload_message(2.0, 'link_2', (0.1, 0.0, 0.0))
+    node = make_robot(engine='mujoco')
+    assert node._on_set_payload(SetPayload.Request(payload=load), SetPayload.Response()).success
 
 
 def test_gains_can_be_given_per_joint(make_robot):
@@ -126,9 +139,13 @@ def test_a_clock_set_back_makes_it_hold(make_robot):
 @pytest.mark.parametrize(('parameters', 'message'), [
     ({'initial_position': [1.0]}, 'initial_position has 1 values, expected 2'),
     ({'joints_file': 'nowhere.yaml'}, 'nowhere.yaml: cannot be read'),
+    ({'engine': 'mujoco', 'joints_file': 'elastic.yaml'}, "engine 'mujoco' has no elastic joints"),
     ({'publish_clock': True, 'use_sim_time': True}, 'exclude each other'),
 ])
-def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message):
+def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message,
+                                                    tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'elastic.yaml').write_text('joints: {joint_1: {stiffness: 9.0}}')
     node = make_node(SimulatedRobotNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
     assert message in node.report.status().message

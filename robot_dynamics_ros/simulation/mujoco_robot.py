@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A simulated arm in MuJoCo: physics that this package has not written.
+
+The bodies and joints are those of the chain, written as MJCF. Rotor inertia is MuJoCo's armature,
+viscous friction its damping, Coulomb friction its friction loss: a constraint that really holds a
+joint, where the own engine has a smoothed sign. There are no contacts and no joint stops.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.chain import Chain, Joint
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.dynamics.body import Body, bodies
+from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
+
+#: MuJoCo refuses massless bodies; they get this much [kg, kg m^2], which no result shows.
+_DUST = 1e-10
+#: Stiffness of the dry friction: it stops a joint within this many steps.
+_FRICTION_STEPS = 2.0
+#: Share of the constraint in a joint that dry friction holds; the rest lets it creep.
+_HARDNESS = 0.9999
+
+
+class MujocoRobot:
+    """The state of an arm in MuJoCo; same use as `SimulatedRobot`."""
+
+    def __init__(self, chain: Chain, *, q: ArrayLike | None = None, step: float = 0.001) -> None:
+        """
+        Put an arm at rest somewhere.
+
+        :param chain: the robot with its true inertias and joint physics.
+        :param q: (n,) first positions [rad, m]; None = zero, moved inside the position limits.
+        :param step: of the integrator [s].
+        :raises ParameterError: MuJoCo is not installed, or has no such robot (coupled
+            transmissions, Stribeck friction, bodies that cannot exist).
+        """
+        self._mujoco = _import_mujoco()
+        self.chain, self.step = chain, checked_step(step)
+        self.effort = np.zeros(len(chain))
+        self._offset = _checked_physics(chain)
+        self._model, self._data = self._compiled(chain)
+        self._data.qpos[:] = first_position(chain, q)
+
+    @property
+    def time(self) -> float:
+        """Simulated so far [s]."""
+        return float(self._data.time)
+
+    @property
+    def q(self) -> Array:
+        """Positions (n,) [rad, m]."""
+        return np.array(self._data.qpos)
+
+    @q.setter
+    def q(self, positions: ArrayLike) -> None:
+        self._data.qpos[:] = positions
+
+    @property
+    def qd(self) -> Array:
+        """Velocities (n,) [rad/s, m/s]."""
+        return np.array(self._data.qvel)
+
+    @qd.setter
+    def qd(self, velocities: ArrayLike) -> None:
+        self._data.qvel[:] = velocities
+
+    @property
+    def q_motor(self) -> Array:
+        """Positions of the motors (n,): the joints are rigid."""
+        return self.q
+
+    @property
+    def qd_motor(self) -> Array:
+        """Velocities of the motors (n,): the joints are rigid."""
+        return self.qd
+
+    def advance(self, effort: ArrayLike) -> None:
+        """
+        Move one step ahead.
+
+        :param effort: (n,) torque of the motors during the step [N m, N].
+        :raises StateError: an effort that is not finite, or the state left the numbers; the state
+            then stays what it was.
+        """
+        tau = checked_effort(effort, len(self.chain))
+        data = self._data
+        before = self.time, self.q, self.qd
+        data.qfrc_applied[:] = tau - self._offset
+        self._mujoco.mj_step(self._model, data)
+        if not (np.all(np.isfinite(data.qpos)) and np.all(np.isfinite(data.qvel))):
+            self._mujoco.mj_resetData(self._model, data)
+            data.time, data.qpos[:], data.qvel[:] = before
+            raise StateError('simulation: the state is no longer finite; smaller step or torque')
+        self.effort = tau
+
+    def acceleration(self, effort: ArrayLike) -> Array:
+        """Return the accelerations (n,) [rad/s^2, m/s^2] that efforts [N m, N] cause now."""
+        self._data.qfrc_applied[:] = checked_effort(effort, len(self.chain)) - self._offset
+        self._mujoco.mj_forward(self._model, self._data)
+        return np.array(self._data.qacc)
+
+    @property
+    def energy(self) -> float:
+        """Potential and kinetic energy [J], up to a constant."""
+        self._mujoco.mj_forward(self._model, self._data)
+        return float(self._data.energy.sum())
+
+    def carry(self, payload: Inertia) -> None:
+        """Carry another load from now on, given in the tip frame."""
+        before = self._data
+        self._model, self._data = self._compiled(self.chain.with_payload(payload))
+        self._data.time, self._data.qpos[:], self._data.qvel[:] = (before.time, before.qpos,
+                                                                   before.qvel)
+
+    def _compiled(self, chain: Chain) -> tuple[Any, Any]:
+        try:
+            model = self._mujoco.MjModel.from_xml_string(mjcf(chain, self.step))
+        except ValueError as error:
+            raise ParameterError(f'robot {chain.robot}: MuJoCo refuses it: {error}') from error
+        return model, self._mujoco.MjData(model)
+
+
+def mjcf(chain: Chain, step: float) -> str:
+    """
+    Return the robot as MJCF text.
+
+    :param chain: its frames become bodies, its joint physics armature, damping and friction loss.
+    :param step: of the integrator [s].
+    """
+    top = ElementTree.Element('mujoco', model=chain.robot)
+    ElementTree.SubElement(top, 'compiler', angle='radian', boundmass=_text(_DUST),
+                           boundinertia=_text(_DUST))
+    option = ElementTree.SubElement(top, 'option', timestep=_text(step), tolerance='1e-12',
+                                    gravity=_text(*chain.gravity), integrator='implicitfast')
+    # a state that has left the numbers must be seen, not reset to zero behind our back
+    ElementTree.SubElement(option, 'flag', contact='disable', autoreset='disable', energy='enable')
+    body = ElementTree.SubElement(top, 'worldbody')
+    before, physics = chain.base_pose, chain.joint_physics
+    for i, (joint, link) in enumerate(zip(chain.joints, bodies(chain))):
+        body = ElementTree.SubElement(body, 'body', _place(before @ joint.pose()),
+                                      name=chain.link_names[i])
+        before = Pose(np.eye(3), np.zeros(3))
+        ElementTree.SubElement(
+            body, 'joint', name=joint.name, type=_type(joint), axis='0 0 1',
+            armature=_text(physics.rotor_inertia[i]), damping=_text(physics.viscous[i]),
+            frictionloss=_text(physics.coulomb[i]),
+            solreffriction=_text(_FRICTION_STEPS * step, 1.0),
+            solimpfriction=_text(_HARDNESS, _HARDNESS, 0.001, 0.5, 2.0))
+        _add_inertia(body, link)
+    return ElementTree.tostring(top, encoding='unicode')
+
+
+def _add_inertia(body: ElementTree.Element, link: Body) -> None:
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.tensor
+    ElementTree.SubElement(body, 'inertial', mass=_text(link.mass), pos=_text(*link.centre),
+                           fullinertia=_text(xx, yy, zz, xy, xz, yz))
+
+
+def _type(joint: Joint) -> str:
+    return 'hinge' if joint.revolute else 'slide'
+
+
+def _place(pose: Pose) -> dict[str, str]:
+    """Return position and orientation (first two columns of the rotation) as attributes."""
+    return {'pos': _text(*pose.translation),
+            'xyaxes': _text(*pose.rotation[:, 0], *pose.rotation[:, 1])}
+
+
+def _text(*numbers: float) -> str:
+    """Return numbers with all their digits."""
+    return ' '.join(repr(float(number)) for number in numbers)
+
+
+def _checked_physics(chain: Chain) -> Array:
+    """Return the offsets (n,) [N m, N]; refuse joint physics that MuJoCo has not."""
+    physics = chain.joint_physics
+    if physics.coupling is not None or physics.static is not None:
+        raise ParameterError('MuJoCo has no coupled transmissions and no Stribeck friction; '
+                             "simulate this robot with engine 'own'")
+    if not np.all(np.isfinite(physics.rotor_inertia)):
+        raise ParameterError('simulation: every rotor inertia must be known (0 = none)')
+    return physics.offset
+
+
+def _import_mujoco() -> ModuleType:
+    try:
+        import mujoco
+    except ImportError as error:
+        raise ParameterError("engine 'mujoco' needs the package mujoco: pip install mujoco, or "
+                             "use engine 'own'") from error
+    module: ModuleType = mujoco
+    return module

@@ -32,3 +32,7 @@ class RecordingError(RobotDynamicsError):
 
 class IdentificationError(RobotDynamicsError):
     """The data do not allow what was asked for."""
+
+
+class ExcitationError(RobotDynamicsError):
+    """No exciting motion can be found within the limits."""

@@ -37,9 +37,9 @@ def with_gazebo_control(urdf: str, joint_names: Sequence[str], controllers_file:
         ElementTree.SubElement(joint, 'command_interface', name='effort')
         for state in ('position', 'velocity', 'effort'):
             ElementTree.SubElement(joint, 'state_interface', name=state)
-    plugin = ElementTree.SubElement(
-        ElementTree.SubElement(robot, 'gazebo'), 'plugin',
-        filename='libgz_ros2_control-system.so', name='gz_ros2_control::GazeboSimROS2ControlPlugin')
+    gazebo = ElementTree.SubElement(robot, 'gazebo')
+    plugin = ElementTree.SubElement(gazebo, 'plugin', filename='libgz_ros2_control-system.so',
+                                    name='gz_ros2_control::GazeboSimROS2ControlPlugin')
     ElementTree.SubElement(plugin, 'parameters').text = controllers_file
     return ElementTree.tostring(robot, encoding='unicode')
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The feedforward node in front of a joint_trajectory_controller with effort interface."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, value
+
+
+def make_nodes(context):
+    output = f'{value(context, "controller_name")}/joint_trajectory'
+    return [node(context, 'feedforward', parameters={
+        'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode')},
+        remappings=[('~/joint_trajectory', output),
+                    ('~/commands', f'{value(context, "controller_name")}/commands')])]
+
+
+def generate_launch_description():
+    return LaunchDescription([
+        *declare_arguments(),
+        DeclareLaunchArgument('mode', default_value='trajectory',
+                              choices=['trajectory', 'stream'],
+                              description='Trajectories with efforts, or a stream of torques.'),
+        DeclareLaunchArgument('gravity_mode', default_value='full',
+                              choices=['full', 'none', 'only'],
+                              description='none where the robot compensates gravity itself.'),
+        OpaqueFunction(function=make_nodes),
+    ])

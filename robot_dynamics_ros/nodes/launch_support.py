@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files of this package share: arguments, and nodes made from them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import get_package_share_directory
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from robot_dynamics_ros.errors import UrdfError
+
+PACKAGE = 'robot_dynamics_ros'
+
+_ARGUMENTS = {
+    'namespace': ('', 'Namespace of all nodes and relative topics.'),
+    'description_file': ('', 'URDF or xacro file; empty = from the latched topic '
+                             'robot_description.'),
+    'joints_file': ('', 'joints.yaml with what the URDF cannot hold.'),
+    'base': ('', 'Base link of the chain; empty = root of the URDF.'),
+    'tip': ('', 'Tip link of the chain; empty = found where there is one chain only.'),
+    'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
+                                                       'with efforts.'),
+    'params_file': ('', 'YAML file with further parameters; goes before the other arguments.'),
+    'use_sim_time': ('false', 'Use the clock of a simulation.'),
+    'autostart': ('true', 'Configure and activate the nodes; false = leave it to a lifecycle '
+                          'manager.'),
+    'log_level': ('info', 'debug | info | warn | error.'),
+}
+
+
+def share(*parts: str) -> str:
+    """Return the path of a file installed with this package."""
+    return str(Path(get_package_share_directory(PACKAGE), *parts))
+
+
+def declare_arguments(names: Sequence[str] = tuple(_ARGUMENTS),
+                      defaults: Mapping[str, str] | None = None) -> list[DeclareLaunchArgument]:
+    """
+    Return declarations of common launch arguments.
+
+    :param names: which of them; all by default.
+    :param defaults: other default values.
+    """
+    chosen = {name: _ARGUMENTS[name] for name in names}
+    return [DeclareLaunchArgument(name, default_value=(defaults or {}).get(name, default),
+                                  description=text) for name, (default, text) in chosen.items()]
+
+
+def value(context: LaunchContext, name: str) -> str:
+    """Return the value of a launch argument."""
+    return str(LaunchConfiguration(name).perform(context))
+
+
+def read_description(path: str) -> str:
+    """
+    Return the text of a URDF file; a .xacro file is expanded with the xacro command.
+
+    :raises UrdfError: the file cannot be read or expanded.
+    """
+    if path.endswith('.xacro'):
+        result = subprocess.run(['xacro', path], capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise UrdfError(f'{path}: xacro failed: {result.stderr.strip()}')
+        return result.stdout
+    try:
+        return Path(path).read_text(encoding='utf-8')
+    except OSError as error:
+        raise UrdfError(f'{path}: cannot be read: {error.strerror}') from error
+
+
+def texts_kept(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters whose texts stay texts; launch would read them as YAML."""
+    return {key: ParameterValue(each, value_type=str) if isinstance(each, str) else each
+            for key, each in parameters.items()}
+
+
+def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | None = None,
+         remappings: Sequence[tuple[str, str]] = ()) -> Node:
+    """
+    Return a node of this package with the values of the common launch arguments.
+
+    :param name: of the executable.
+    :param parameters: further parameters; they go before the arguments.
+    :param remappings: pairs of names.
+    """
+    settings: dict[str, Any] = {key: value(context, key) for key in ('joints_file', 'base', 'tip')}
+    settings |= dict(parameters or {})
+    for key in ('use_sim_time', 'autostart'):
+        settings[key] = value(context, key).lower() == 'true'
+    path = value(context, 'description_file')
+    if path:
+        settings['robot_description'] = read_description(path)
+    files = [share('config', f'{name}.yaml')]
+    further = [value(context, 'params_file')] if value(context, 'params_file') else []
+    return Node(package=PACKAGE, executable=name, name=name, output='screen',
+                namespace=value(context, 'namespace'), remappings=list(remappings),
+                parameters=[*files, texts_kept(settings), *further],
+                ros_arguments=['--log-level', value(context, 'log_level')])

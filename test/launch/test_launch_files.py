@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch files: readable arguments, the right nodes, and a demo that runs and ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('launch_ros', reason='launch and launch_ros are not importable: they come '
+                                         'with a ROS 2 installation only')
+
+from launch import LaunchContext, LaunchDescription
+from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from launch_ros.actions import Node
+from sensor_msgs.msg import JointState
+from support.messages import motion_message
+from trajectory_msgs.msg import JointTrajectory
+
+pytestmark = pytest.mark.ros
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
+NODES = ('feedforward', 'dynamics_server', 'simulated_robot')
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path, monkeypatch):
+    """Make a prefix like that of colcon, whatever is installed here."""
+    prefix = tmp_path / 'prefix'
+    index = prefix / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'robot_dynamics_ros').touch()
+    share = prefix / 'share' / 'robot_dynamics_ros'
+    share.mkdir()
+    for folder in ('launch', 'config', 'urdf'):
+        (share / folder).symlink_to(ROOT / folder)
+    programs = prefix / 'lib' / 'robot_dynamics_ros'
+    programs.mkdir(parents=True)
+    for name in NODES:
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m robot_dynamics_ros.nodes.{name} '
+                           '"$@"\n')
+        program.chmod(0o755)
+    paths = [str(prefix), *filter(None, [os.environ.get('AMENT_PREFIX_PATH')])]
+    monkeypatch.setenv('AMENT_PREFIX_PATH', os.pathsep.join(paths))
+
+
+def load(name) -> LaunchDescription:
+    return get_launch_description_from_python_launch_file(str(ROOT / 'launch' / name))
+
+
+def started(name, **arguments):
+    """Return the nodes a launch file starts, without starting them."""
+    context = LaunchContext()
+    context.launch_configurations.update(arguments)
+    nodes, waiting = [], list(load(name).entities)
+    while waiting:
+        entity = waiting.pop(0)
+        if isinstance(entity, Node):
+            nodes.append(entity)
+        else:
+            waiting = [*(entity.visit(context) or []), *waiting]
+    return nodes
+
+
+def test_there_are_the_four_launch_files():
+    assert [f'{name}.launch.py' for name in ('demo', 'feedforward', 'gazebo', 'robot')] == FILES
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_every_argument_says_what_it_is(name):
+    arguments = load(name).get_launch_arguments()
+    names = {argument.name for argument in arguments}
+    assert {'namespace', 'description_file', 'controller_name', 'use_sim_time', 'params_file',
+            'log_level', 'autostart'} <= names
+    for argument in arguments:
+        assert len(argument.description) > 10, argument.name
+
+
+@pytest.mark.parametrize(('name', 'executables'), [
+    ('feedforward.launch.py', ['feedforward']),
+    ('robot.launch.py', ['feedforward', 'dynamics_server']),
+    ('demo.launch.py', ['feedforward', 'dynamics_server', 'simulated_robot']),
+])
+def test_the_right_nodes_are_started(name, executables):
+    assert [node.node_executable for node in started(name)] == executables
+
+
+def test_gazebo_gets_a_controlled_robot_a_clock_and_controllers():
+    context = LaunchContext()
+    made = []
+    for entity in load('gazebo.launch.py').entities[:-1]:
+        made += entity.visit(context) or []
+    executables = [node.node_executable for node in made if isinstance(node, Node)]
+    assert executables == ['robot_state_publisher', 'create', 'parameter_bridge', 'spawner']
+
+
+def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
+    script = ("import sys; from launch import LaunchDescription, LaunchService; "
+              "from launch.actions import IncludeLaunchDescription as Include; "
+              "from launch.launch_description_sources import "
+              "PythonLaunchDescriptionSource as Source; s = LaunchService(); "
+              "s.include_launch_description(LaunchDescription([Include(Source(sys.argv[1]), "
+              "launch_arguments={'namespace': 'arm', 'description_file': sys.argv[2], "
+              "'joints_file': ''}.items())])); sys.exit(s.run())")
+    output = tmp_path / 'launch.txt'
+    with output.open('wb') as file:
+        process = subprocess.Popen(
+            [sys.executable, '-c', script, str(ROOT / 'launch' / 'demo.launch.py'),
+             str(ROOT / 'urdf' / 'planar_2r.urdf')], stdout=file, stderr=subprocess.STDOUT)
+    try:
+        states = []
+        ros.node.create_subscription(JointState, '/arm/joint_states', states.append, 10)
+        ros.spin_until(lambda: states or process.poll() is not None, 'joint states')
+        assert process.poll() is None, output.read_text()
+        topic = ros.node.create_publisher(JointTrajectory, '/arm/joint_trajectory', 10)
+        ros.spin_until(topic.get_subscription_count, 'the feedforward node')
+        ros.wait_for_publishers('/arm/simulated_robot/joint_trajectory')
+        topic.publish(motion_message(goal=(0.5, -0.4)))
+        ros.spin_until(lambda: abs(states[-1].position[0] - 0.5) < 0.05, 'the motion')
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    text = output.read_text()
+    assert process.returncode == 0, text
+    assert text.count('process has finished cleanly') == 3, text

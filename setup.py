@@ -4,7 +4,6 @@ from glob import glob
 from setuptools import find_packages, setup
 
 PACKAGE = 'robot_dynamics_ros'
-NODES = ('feedforward', 'dynamics_server', 'simulated_robot', 'tracking_experiment')
 NODES = ('dynamics_server', 'feedforward', 'simulated_robot', 'tracking_experiment')
 
 setup(
@@ -36,7 +35,6 @@ setup(
     entry_points={
         'console_scripts': [
             'robot-dynamics = robot_dynamics_ros.cli.main:main',
-            *(f'{name} = robot_dynamics_ros.nodes.{name}:main' for name in NODES),
             *(f'{node} = robot_dynamics_ros.nodes.{node}:main' for node in NODES),
         ],
     },

@@ -4,8 +4,9 @@ The dynamics server: torques and minimal parameters by service, and what the rob
 
 ``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the payload in use is the latched topic
 ``payload``, which the feedforward node follows. With `publish_shares` the shares of the measured
-motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, and measured minus model on
-``~/residual``.
+motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, measured minus model on
+``~/residual``, and what the environment exerts on ``~/external_torque``, with an event in the
+diagnostics where it passes a threshold.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros.control.joint_state import JointStateReader
 from robot_dynamics_ros.control.torque_monitor import TorqueMonitor, TorqueShares
+from robot_dynamics_ros.control.torque_threshold import TorqueThreshold
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.nodes.conversion import (
@@ -31,7 +33,7 @@ from robot_dynamics_ros.nodes.conversion import (
     payload_to_message,
     sample_from_message,
 )
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
@@ -39,11 +41,11 @@ from robot_dynamics_ros.nodes.runner import run
 
 @dataclass(frozen=True)
 class DynamicsServerParameters(RobotParameters):
-    """Parameters of the dynamics server."""
+    """Parameters of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
 
     publish_shares: bool = parameter(False, 'publish the shares of the torque of joint_states')
-    shares_cutoff: float = parameter(30.0, 'low-pass filter of the acceleration [rad/s]',
-                                     minimum=0.1, maximum=1e4)
+    observer_bandwidth: float = parameter(
+        30.0, 'of the momentum observer of the external torque [rad/s]', minimum=0.1, maximum=1e4)
 
 
 class DynamicsServerNode(RobotNode):
@@ -56,7 +58,8 @@ class DynamicsServerNode(RobotNode):
         """Start without a robot."""
         super().__init__('dynamics_server', **settings)
         self._reader: JointStateReader | None = None
-        self._monitor = TorqueMonitor(self.parameters.shares_cutoff)
+        self._monitor = TorqueMonitor(self.parameters.observer_bandwidth)
+        self._threshold: TorqueThreshold | None = None
 
     def make_interfaces(self) -> None:
         """Create services and topics."""
@@ -71,9 +74,16 @@ class DynamicsServerNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Read joint states of this robot from now on; the payload stays on."""
+        names = robot.chain.joint_names
+        thresholds = [declare_number(self, f'external_torque_thresholds.{name}',
+                                     f'an external torque of {name} above this is an event '
+                                     '[N m, N]') for name in names]
+        threshold = TorqueThreshold(names, np.array(
+            [np.inf if value is None else value for value in thresholds]))
         if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
             robot.carry(self.robot.payload)
-        self._reader = JointStateReader(robot.chain.joint_names)
+        self._threshold = threshold
+        self._reader = JointStateReader(names)
         self._monitor.restart()
 
     def clock_set_back(self) -> None:
@@ -141,10 +151,11 @@ class DynamicsServerNode(RobotNode):
         return self.robot
 
     def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None or self.robot is None or not self.active:
+        if (self._reader is None or self.robot is None or self._threshold is None
+                or not self.active):
             return
         try:
-            sample = sample_from_message(self._reader, message, self.now)
+            sample = self.robot.in_torques(sample_from_message(self._reader, message, self.now))
             shares = self._monitor.shares(self.robot.model, sample)
         except RobotDynamicsError as error:
             self.report.warn('dropped joint states', str(error))
@@ -155,6 +166,16 @@ class DynamicsServerNode(RobotNode):
             if np.all(np.isfinite(values)):
                 self._shares[name].publish(joint_state(
                     message.header.stamp, self.robot.chain.joint_names, values))
+        self._watch(self._threshold, shares.external_torque)
+
+    def _watch(self, threshold: TorqueThreshold, torque: np.ndarray) -> None:
+        """Tell about joints whose external torque has passed its threshold."""
+        for name in threshold.update(torque):
+            i = threshold.joint_names.index(name)
+            self.report.warn('external torque events',
+                             f'joint {name}: external torque {torque[i]:.3g} is above its '
+                             f'threshold {threshold.values[i]:g}')
+        self.report.value('external torque above threshold', ', '.join(threshold.above) or 'none')
 
 
 def _order(names: list[str], joint_names: tuple[str, ...]) -> list[int]:

@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf import chain_from_urdf
 from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
+from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 
@@ -25,14 +31,20 @@ class Robot:
         """Compile the model."""
         self.chain = chain
         self.joints_file = joints_file
+        #: What the efforts of the robot mean.
+        self.effort_semantics: EffortSemantics = joints_file.effort_semantics(chain)
         self.model: Model = compile_model(chain)
         self.payload = Inertia.zero()
         self._unloaded = self.model.parameters
 
-    @property
-    def effort_semantics(self) -> EffortSemantics:
-        """What the efforts of the robot mean."""
-        return self.joints_file.effort_semantics(self.chain)
+    def in_torques(self, sample: JointSample) -> JointSample:
+        """Return a joint state with its efforts as whole joint torques [N m, N]."""
+        semantics = self.effort_semantics
+        torque = torque_from_effort(sample.effort, semantics)
+        if any(semantics.gravity_removed):
+            weight = self.model.gravity_torque(sample.q)
+            torque = torque + np.where(semantics.gravity_removed, weight, 0.0)
+        return replace(sample, effort=torque)
 
     def carry(self, payload: Inertia) -> None:
         """Take a payload in the tip frame into account from now on, instead of the last one."""

@@ -146,17 +146,49 @@ def test_before_a_description_every_service_says_so(make_node):
 
 
 def test_shares_of_the_measured_motion(make_node, planar, chain):
-    node = make_node(DynamicsServerNode, robot_description=planar, publish_shares=True)
+    node = make_node(DynamicsServerNode, robot_description=planar, publish_shares=True,
+                     observer_bandwidth=1000.0)
     topics = {name: published(node, f'/{name}')
-              for name in ('gravity', 'coriolis', 'friction', 'residual')}
+              for name in ('gravity', 'coriolis', 'friction', 'residual', 'external_torque')}
     effort = compile_model(chain).gravity_torque(Q) + 1.5
-    for time in (1.0, 1.01):
+    for time in (1.0, 1.05):
         node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0], effort))
     assert_close(np.array(topics['gravity'][0].effort), compile_model(chain).gravity_torque(Q),
                  OTHER_IMPLEMENTATION)
     np.testing.assert_allclose(topics['residual'][0].effort, [1.5, 1.5])
-    node._on_joint_state(joint_state_message(1.02, Q, [0.0, 0.0], [np.nan, 0.0]))
-    node._on_joint_state(joint_state_message(1.03, Q, []))
+    np.testing.assert_allclose(topics['external_torque'][0].effort, [-1.5, -1.5])
+    node._on_joint_state(joint_state_message(1.06, Q, [0.0, 0.0], [np.nan, 0.0]))
+    node._on_joint_state(joint_state_message(1.07, Q, []))
     assert len(topics['gravity']) == 2
     assert len(topics['residual']) == 1, 'a residual that is not finite is not published'
     assert node.report.counted('dropped joint states') == 1
+
+
+def test_an_external_torque_above_its_threshold_is_an_event(make_node, planar, chain):
+    node = make_node(DynamicsServerNode, robot_description=planar, publish_shares=True,
+                     observer_bandwidth=1000.0, external_torque_thresholds__joint_2=4.0)
+    weight = compile_model(chain).gravity_torque(Q)
+    for time, push in ((1.0, 0.0), (1.05, 3.0), (1.1, -5.0), (1.15, -5.0)):
+        node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0], weight - push))
+    assert node.report.counted('external torque events') == 1
+    values = {each.key: each.value for each in node.report.status().values}
+    assert values['external torque above threshold'] == 'joint_2'
+    node._on_joint_state(joint_state_message(1.2, Q, [0.0, 0.0], weight))
+    node._on_joint_state(joint_state_message(1.25, Q, [0.0, 0.0], weight))
+    values = {each.key: each.value for each in node.report.status().values}
+    assert values['external torque above threshold'] == 'none'
+
+
+def test_efforts_are_read_as_the_joints_file_says(make_node, planar, chain, tmp_path):
+    """A current with another sign and a motor constant, of a robot that hides its weight."""
+    file = tmp_path / 'joints.yaml'
+    effort = '{sign: -1, gain: 50.0, offset: 0.1, gravity_removed: true}'
+    file.write_text(f'joints: {{joint_1: {{effort: {effort}}}}}')
+    node = make_node(DynamicsServerNode, robot_description=planar, publish_shares=True,
+                     joints_file=str(file), observer_bandwidth=1000.0)
+    residual = published(node, '/residual')
+    weight = compile_model(chain).gravity_torque(Q)
+    for time in (1.0, 1.05):
+        node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0],
+                                                 [0.1 - 2.0 / 50.0, weight[1]]))
+    np.testing.assert_allclose(residual[0].effort, [2.0, 0.0], atol=1e-9)

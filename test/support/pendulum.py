@@ -17,3 +17,9 @@ class Pendulums:
 
     def friction_torque(self, qd):
         return self.viscous * np.asarray(qd)
+
+    def coriolis_torque(self, q, qd):
+        return np.zeros_like(qd)
+
+    def mass_matrix(self, q):
+        return self.inertia * np.eye(np.shape(q)[-1])

@@ -47,9 +47,7 @@ def stamp(time: float) -> Time:
 
 def doubles(values: Array) -> array[float]:
     """Return numbers in the form that messages take without looking at each of them."""
-    result = array('d')
-    result.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
-    return result
+    return array('d', np.asarray(values, dtype=np.float64).tobytes())
 
 
 def trajectory_from_message(message: JointTrajectory, *, with_efforts: bool = False) -> Trajectory:
@@ -78,8 +76,9 @@ def trajectory_to_message(trajectory: Trajectory, header: Header) -> JointTrajec
     points = [JointTrajectoryPoint(time_from_start=duration(time))
               for time in trajectory.times.tolist()]
     for name, table in fields.items():
+        raw, length = table.tobytes(), table.shape[1] * table.itemsize
         for i in np.flatnonzero(~np.isnan(table[:, 0])).tolist():
-            setattr(points[i], name, doubles(table[i]))
+            setattr(points[i], name, array('d', raw[i * length:(i + 1) * length]))
     return JointTrajectory(header=header, joint_names=list(trajectory.joint_names), points=points)
 
 

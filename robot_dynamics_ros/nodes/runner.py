@@ -26,12 +26,29 @@ from robot_dynamics_ros.nodes.robot_node import RobotNode
 RESPONSE = 0.1
 
 
-def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = None) -> int:
+def make_executor() -> Executor:
+    """
+    Return the executor of a node.
+
+    Measured (benchmark/bench_nodes.py): with 1 kHz of joint states the events executor takes half
+    of the processor time of the single-threaded one. Its own spin() ignores signals, so `run`
+    turns it by spin_once.
+    """
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = None,
+        executor_type: Callable[[], Executor] = make_executor) -> int:
     """
     Run a node until a signal ends it.
 
     :param make_node: constructs the node.
     :param arguments: command line with ROS arguments; None = that of the process.
+    :param executor_type: makes the executor.
     :returns: exit code.
     """
     stop = threading.Event()
@@ -49,7 +66,7 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
         get_logger('robot_dynamics_ros').fatal(str(error))
         rclpy.shutdown()
         return 1
-    executor = make_executor()
+    executor = executor_type()
     executor.add_node(node)
     started = _start(node)
     while started and rclpy.ok() and not (stop.is_set() or node.finished):
@@ -60,21 +77,6 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     node.destroy_node()
     rclpy.shutdown()
     return 0 if started else 1
-
-
-def make_executor() -> Executor:
-    """
-    Return the executor of a node.
-
-    Measured (benchmark/bench_nodes.py): with 1 kHz of joint states the events executor takes a
-    third of the processor time of the single-threaded one. Its own spin() ignores signals, so
-    `run` turns it by spin_once.
-    """
-    try:
-        from rclpy.experimental import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
 
 
 def _start(node: RobotNode) -> bool:

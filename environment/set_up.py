@@ -23,7 +23,8 @@ import signal
 import subprocess
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -189,6 +190,12 @@ def digest(step: Step, before: str) -> str:
     return result.hexdigest()
 
 
+def end_with_signals() -> None:
+    """Let SIGTERM and SIGHUP end the running command too, as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+
+
 def outdated() -> list[tuple[Step, str]]:
     """Return the steps that have to be done, each with its new hash."""
     key = f'{platform.python_version()} {BASE_PYTHON} {VENV}'
@@ -202,35 +209,43 @@ def outdated() -> list[tuple[Step, str]]:
     return todo
 
 
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Wait until no other set-up of this folder runs; the folder itself is the lock."""
+    lock = os.open(HERE, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print('setup: waiting for another set-up of this folder', flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
 def main() -> int:
     """Bring `.venv` up to date; return the exit code."""
-    lock = os.open(HERE, os.O_RDONLY)  # the folder itself is the lock: nothing to clean up
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print('setup: waiting for another set-up of this folder', flush=True)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-
-    if (STAMPS / 'unfinished').exists() or not PYTHON.exists():
-        shutil.rmtree(VENV, ignore_errors=True)  # broken off halfway, or its Python is gone
-    todo = outdated()
-    if todo:
-        check_machine()
-    for number, (step, key) in enumerate(todo, 1):
-        start = time.monotonic()
-        print(f'setup [{number}/{len(todo)}] {step.title} ', end='', flush=True)
-        if step.name == 'requirements':  # half an installation cannot be trusted: start anew
-            (STAMPS / 'unfinished').touch()
-        step.action()
-        (STAMPS / 'unfinished').unlink(missing_ok=True)
-        (STAMPS / step.name).write_text(key)
-        print(f'{time.monotonic() - start:.0f} s', flush=True)
+    with only_one():
+        if (STAMPS / 'unfinished').exists() or not PYTHON.exists():
+            shutil.rmtree(VENV, ignore_errors=True)  # broken off halfway, or its Python is gone
+        todo = outdated()
+        if todo:
+            check_machine()
+        for number, (step, key) in enumerate(todo, 1):
+            start = time.monotonic()
+            print(f'setup [{number}/{len(todo)}] {step.title} ', end='', flush=True)
+            if step.name == 'requirements':  # half an installation cannot be trusted: start anew
+                (STAMPS / 'unfinished').touch()
+            step.action()
+            (STAMPS / 'unfinished').unlink(missing_ok=True)
+            (STAMPS / step.name).write_text(key)
+            print(f'{time.monotonic() - start:.0f} s', flush=True)
     return 0
 
 
 if __name__ == '__main__':
-    for end in (signal.SIGTERM, signal.SIGHUP):  # end the running command too, as Ctrl-C does
-        signal.signal(end, lambda number, _: sys.exit(128 + number))
+    end_with_signals()
     try:
         sys.exit(main())
     except KeyboardInterrupt:

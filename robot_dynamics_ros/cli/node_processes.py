@@ -110,12 +110,16 @@ class NodeProcesses:
         for process in running:
             process.send_signal(signal.SIGINT)
         deadline = time.monotonic() + GRACE
-        for process in running:
-            try:
-                process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        try:
+            while any(process.poll() is None for process in running):
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.02)
+        finally:  # also when a second Ctrl-C ends the waiting
+            for process in running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
 
     def exit_codes(self) -> Mapping[str, int | None]:
         """Return the exit code of every node; None = still running."""

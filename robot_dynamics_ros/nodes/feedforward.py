@@ -107,7 +107,6 @@ class FeedforwardNode(RobotNode):
         self._limits = limits
         self._position_limits = robot.chain.position_limits
         self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
-        self._sent = None
         self.settings_changed()
 
     def settings_changed(self) -> None:
@@ -128,6 +127,7 @@ class FeedforwardNode(RobotNode):
 
     def come_to_rest(self) -> None:
         """Leave a safe torque behind; a controller keeps the last one for ever."""
+        self._sent = None
         if self._stream is not None:
             self._stream.stop('the node comes to rest')
             self._on_stream_tick()

@@ -36,6 +36,7 @@ class Report:
         self._values: dict[str, Any] = {}
         self._counts: Counter[str] = Counter()
         self._recent: Counter[str] = Counter()
+        self._published: tuple[float, Counter[str]] = (time.monotonic(), Counter())
         self._latencies: dict[str, deque[float]] = {}
         self._logged: dict[str, float] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -90,6 +91,10 @@ class Report:
             level = DiagnosticStatus.WARN
             message = ', '.join(f'{kind}: {number}' for kind, number in self._recent.items())
         values = {**self._values, **self._counts}
+        since, before = self._published
+        elapsed = max(time.monotonic() - since, 1e-3)
+        for key, number in self._counts.items():
+            values[f'{key} [1/s]'] = f'{(number - before[key]) / elapsed:.1f}'
         for name, latencies in self._latencies.items():
             p50, p99 = np.percentile(latencies, [50, 99]) * 1e3
             values[f'{name} p50 [ms]'], values[f'{name} p99 [ms]'] = f'{p50:.2f}', f'{p99:.2f}'
@@ -103,4 +108,5 @@ class Report:
         message = DiagnosticArray(status=[self.status()])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
+        self._published = (time.monotonic(), self._counts.copy())
         self._recent.clear()

@@ -160,7 +160,7 @@ class RobotNode(LifecycleNode):
     def _load(self, description: str) -> None:
         robot = load_robot(description, self.parameters)
         if self._payload is not None:
-            robot.carry(payload_from_message(self._payload, robot.chain.tip))
+            self._carry(robot, self._payload)
         self.use_robot(robot)
         self.robot = robot
         for finding in robot.chain.findings:
@@ -180,11 +180,14 @@ class RobotNode(LifecycleNode):
                 self.report.state(f'robot_description refused: {error}', error=True)
 
     def _on_payload(self, message: InertiaStamped) -> None:
+        self._payload = message
+        if self.robot is not None:
+            self._carry(self.robot, message)
+
+    def _carry(self, robot: Robot, message: InertiaStamped) -> None:
         try:
-            if self.robot is not None:
-                self.robot.carry(payload_from_message(message, self.robot.chain.tip))
-                self.report.value('payload [kg]', self.robot.payload.mass)
-            self._payload = message
+            robot.carry(payload_from_message(message, robot.chain.tip))
+            self.report.value('payload [kg]', robot.payload.mass)
         except RobotDynamicsError as error:
             self.report.warn('refused payloads', str(error))
 

@@ -95,7 +95,11 @@ class SimulatedRobot:
         force -= self._spring @ x
         implicit = h * self._damping * self._spring + h * h * self._spring
         implicit[drive, drive] += h * self._friction_secant(v[drive])
-        v = np.linalg.solve(mass + implicit, mass @ v + h * force)
+        try:
+            v = np.linalg.solve(mass + implicit, mass @ v + h * force)
+        except np.linalg.LinAlgError as error:
+            raise StateError('simulation: a joint moves nothing that has inertia; give it a '
+                             'rotor_inertia in the joints file') from error
         x = x + h * v
         if not np.all(np.isfinite(x)):
             raise StateError('simulation: the state is no longer finite; smaller step or torque')

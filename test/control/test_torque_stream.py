@@ -3,6 +3,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.pendulum import Pendulums
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
@@ -21,8 +23,8 @@ def state(time, q=0.3, qd=0.0):
     return JointSample(time, time, np.array([q]), np.array([qd]), np.array([np.nan]))
 
 
-def started(**settings):
-    stream = TorqueStream(StreamSettings(LIMITS, **settings))
+def started(**choices):
+    stream = TorqueStream(StreamSettings(LIMITS, **choices))
     stream.start(TRAJECTORY, 10.0, 10.0, state(10.0))
     return stream
 
@@ -52,9 +54,9 @@ def test_after_the_end_the_arm_is_carried_where_it_is():
     assert stream.ending == 'the trajectory has ended'
 
 
-@pytest.mark.parametrize('settings', [{'safe_end': 'zero'}, {'gravity_mode': 'none'}])
-def test_after_the_end_there_is_no_torque_where_that_is_safe(settings):
-    assert started(**settings).command(MODEL, 11.5, state(11.5)).effort.tolist() == [0.0]
+@pytest.mark.parametrize('choices', [{'safe_end': 'zero'}, {'gravity_mode': 'none'}])
+def test_after_the_end_there_is_no_torque_where_that_is_safe(choices):
+    assert started(**choices).command(MODEL, 11.5, state(11.5)).effort.tolist() == [0.0]
 
 
 def test_stale_joint_states_end_the_motion():
@@ -128,10 +130,25 @@ def test_feedback_without_measured_velocity_ends_the_motion():
     assert 'velocities' in stream.ending
 
 
-@pytest.mark.parametrize(('settings', 'message'), [
+numbers = st.floats() | st.sampled_from([1e308, -1e308, 1e-320])
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.floats(0.0, 20.0), numbers, numbers), min_size=1, max_size=5),
+       st.booleans(), st.sampled_from(['full', 'none']))
+def test_no_state_whatever_gives_a_torque_beyond_the_limits(states, feedback, mode):
+    gains = ComputedTorqueGains([1e4], [1e2]) if feedback else None
+    stream = started(feedback=gains, gravity_mode=mode)
+    with np.errstate(all='ignore'):
+        for now, q, qd in states:
+            effort = stream.command(MODEL, now, state(now, q, qd)).effort
+            assert np.all(np.abs(effort) <= LIMITS.values)
+
+
+@pytest.mark.parametrize(('choices', 'message'), [
     ({'safe_end': 'fall'}, 'safe_end'),
     ({'gravity_mode': 'only', 'feedback': ComputedTorqueGains([1.0], [1.0])}, 'gravity_mode'),
 ])
-def test_contradicting_settings_are_refused(settings, message):
+def test_contradicting_settings_are_refused(choices, message):
     with pytest.raises(ParameterError, match=message):
-        StreamSettings(LIMITS, **settings)
+        StreamSettings(LIMITS, **choices)

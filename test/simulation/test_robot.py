@@ -11,6 +11,7 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.dynamics.elastic import ElasticModel
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -119,6 +120,25 @@ def test_an_elastic_joint_gives_way_under_the_weight():
     assert deflection == pytest.approx(hold * np.cos(arm.q[0]) / 2000.0, rel=1e-3)
 
 
+def test_elastic_joints_move_as_the_equations_say(rng):
+    n, stiffness, tau = 2, np.array([300.0, 200.0]), np.array([4.0, -2.0])
+    physics = JointPhysics([0.2, 0.1], [0.5, 0.4], np.zeros(n), [0.3, -0.2])
+    chain = random_chain(rng, n, types='RR').with_joint_physics(physics)
+    elastic = ElasticModel(chain, stiffness)
+
+    def rates(_, x):
+        q, qd, q_motor, qd_motor = x.reshape(4, n)
+        qdd, qdd_motor = elastic.forward(q, qd, q_motor, qd_motor, tau)
+        return np.concatenate([qd, qdd, qd_motor, qdd_motor])
+
+    exact = solve_ivp(rates, (0.0, 0.2), np.zeros(4 * n), rtol=1e-8, atol=1e-9).y[:, -1]
+    arm = robot(chain, q=np.zeros(n), step=2e-4, stiffness=stiffness)
+    run(arm, 1000, tau)
+    np.testing.assert_allclose(arm.q, exact[:n], atol=0.01 * np.abs(exact[:n]).max())
+    np.testing.assert_allclose(arm.q_motor, exact[2 * n:3 * n],
+                               atol=0.01 * np.abs(exact[2 * n:3 * n]).max())
+
+
 def test_an_elastic_joint_swings_at_its_natural_frequency():
     rotor, stiffness, step = 0.1, 100.0, 4e-4
     arm = robot(pendulum(gravity=0.0, rotor_inertia=[rotor]), stiffness=[stiffness], step=step)
@@ -155,6 +175,12 @@ def test_a_wrong_effort_is_refused_and_the_state_stays(effort):
     with pytest.raises(StateError, match='effort'):
         arm.advance(effort)
     assert arm.time == 0.0
+
+
+def test_a_joint_that_moves_nothing_is_named_as_the_cause():
+    massless = chain_from_dh('R', beta=[0.0], b=[0.0], d=[0.0], theta=[0.0])
+    with pytest.raises(StateError, match='rotor_inertia'):
+        robot(massless).advance([1.0])
 
 
 @pytest.mark.parametrize(('settings', 'message'), [

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+FollowJointTrajectory in, FollowJointTrajectory out, with efforts filled in between.
+
+MoveIt sends goals, not topics. The relay is the server it talks to and a client of the
+controller; feedback, result and cancel requests pass through. It keeps no trajectory state of its
+own: which goal replaces which is for the controller to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action.client import ClientGoalHandle
+from rclpy.action.server import ServerGoalHandle
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+
+#: How often the presence of the controller is looked at [s].
+PERIOD = 0.5
+
+
+def follow_joint_trajectory_type() -> Any:
+    """
+    Return the action type of joint_trajectory_controller.
+
+    :raises ParameterError: control_msgs is not installed.
+    """
+    try:
+        from control_msgs.action import FollowJointTrajectory
+    except ImportError as error:
+        raise ParameterError('controller_action needs the package control_msgs: install '
+                             'ros-$ROS_DISTRO-control-msgs, or leave controller_action empty and '
+                             'use the topic joint_trajectory') from error
+    return FollowJointTrajectory
+
+
+class _Goal:
+    """A goal on its way: whether it is to be cancelled, and where the controller has it."""
+
+    def __init__(self) -> None:
+        self.finished = Future()  # of the controller's answer; None = it has gone
+        self.forwarded: ClientGoalHandle | None = None
+        self.cancelled = False
+
+    def finish(self, response: Any) -> None:
+        """Take the first answer; later ones are too late."""
+        if not self.finished.done():
+            self.finished.set_result(response)
+
+
+class TrajectoryRelay:
+    """Relays goals to one controller."""
+
+    def __init__(self, node: Node, action_type: Any, *, name: str, controller: str,
+                 fill: Callable[[JointTrajectory], JointTrajectory],
+                 refuse: Callable[[str], None]) -> None:
+        """
+        Offer the action.
+
+        :param node: whose executor runs the relay.
+        :param action_type: with the fields of control_msgs/FollowJointTrajectory.
+        :param name: of the action that is offered.
+        :param controller: name of the controller's action.
+        :param fill: returns a trajectory with efforts; raises RobotDynamicsError.
+        :param refuse: is told why a goal was not executed.
+        """
+        self._type, self._fill, self._refuse = action_type, fill, refuse
+        self._node, self._controller = node, controller
+        self._goals: dict[bytes, _Goal] = {}
+        self._client = ActionClient(node, action_type, controller)
+        self._server = ActionServer(node, action_type, name, self._execute,
+                                    goal_callback=self._on_goal, cancel_callback=self._on_cancel)
+        # real time: a paused simulation does not keep a dead controller alive
+        self._timer = node.create_timer(PERIOD, self._on_tick,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def cancel(self) -> None:
+        """Cancel all goals at the controller."""
+        for goal in self._goals.values():
+            _cancel(goal)
+
+    def destroy(self) -> None:
+        """Take the action away."""
+        self._node.destroy_timer(self._timer)
+        self._server.destroy()
+        self._client.destroy()
+
+    def _on_goal(self, request: Any) -> GoalResponse:
+        if self._client.server_is_ready():
+            return GoalResponse.ACCEPT
+        self._refuse(f'goal refused: no action server {self._controller}')
+        return GoalResponse.REJECT
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        goal = self._goals.get(bytes(handle.goal_id.uuid))
+        if goal is not None:
+            _cancel(goal)
+        return CancelResponse.ACCEPT
+
+    def _on_tick(self) -> None:
+        if self._goals and not self._client.server_is_ready():
+            for goal in self._goals.values():
+                goal.finish(None)
+
+    async def _execute(self, handle: ServerGoalHandle) -> Any:
+        key = bytes(handle.goal_id.uuid)
+        goal = self._goals[key] = _Goal()
+        goal.cancelled = handle.is_cancel_requested
+        try:
+            return await self._relay(handle, goal)
+        except RobotDynamicsError as error:
+            return self._failed(handle, self._type.Result.INVALID_GOAL, str(error))
+        finally:
+            del self._goals[key]
+
+    async def _relay(self, handle: ServerGoalHandle, goal: _Goal) -> Any:
+        request = handle.request
+        request.trajectory = self._fill(request.trajectory)
+
+        def pass_on(message: Any) -> None:
+            if handle.is_active:
+                handle.publish_feedback(message.feedback)
+
+        goal.forwarded = await self._client.send_goal_async(request, feedback_callback=pass_on)
+        if not goal.forwarded.accepted:
+            return self._failed(handle, self._type.Result.INVALID_GOAL,
+                                f'{self._controller} has refused the goal; a controller without '
+                                'effort interface refuses efforts')
+        if goal.cancelled:
+            _cancel(goal)
+        goal.forwarded.get_result_async().add_done_callback(
+            lambda future: goal.finish(future.result()))
+        response = await goal.finished
+        if response is None:
+            return self._failed(handle, self._type.Result.PATH_TOLERANCE_VIOLATED,
+                                f'{self._controller} has gone while it executed the goal')
+        end = {GoalStatus.STATUS_SUCCEEDED: handle.succeed,
+               GoalStatus.STATUS_CANCELED: handle.canceled}.get(response.status, handle.abort)
+        if end == handle.canceled and not handle.is_cancel_requested:
+            end = handle.abort  # the controller stopped by itself: nobody asked us to cancel
+        end()
+        return response.result
+
+    def _failed(self, handle: ServerGoalHandle, code: int, message: str) -> Any:
+        handle.abort()
+        self._refuse(f'goal not executed: {message}')
+        return self._type.Result(error_code=code, error_string=message)
+
+
+def _cancel(goal: _Goal) -> None:
+    """Cancel a goal at the controller, now or as soon as it has it."""
+    goal.cancelled = True
+    if goal.forwarded is not None and goal.forwarded.accepted:
+        goal.forwarded.cancel_goal_async()

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The relay of FollowJointTrajectory between a client such as MoveIt and a controller."""
+
+import sys
+import time
+
+import pytest
+
+pytest.importorskip('robot_dynamics_test_interfaces.action', reason='needs ROS 2; make setup')
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.experimental import EventsExecutor
+from support.controller import Controller
+from support.messages import motion_message
+from support.ros import PATIENCE
+
+from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.nodes.trajectory_relay import (
+    TrajectoryRelay,
+    follow_joint_trajectory_type,
+)
+from robot_dynamics_test_interfaces.action import FollowJointTrajectory
+
+pytestmark = pytest.mark.ros
+
+
+class Cell:
+    """A client, the relay and a controller, all in one executor."""
+
+    def __init__(self, context, executor):
+        self._executor = executor
+        self.refusals = []
+        self.nodes = {name: rclpy.create_node(name, context=context)
+                      for name in ('client', 'relay', 'controller')}
+        for node in self.nodes.values():
+            executor.add_node(node)
+        self.client = ActionClient(self.nodes['client'], FollowJointTrajectory, 'relay/follow')
+        self.relay = TrajectoryRelay(
+            self.nodes['relay'], FollowJointTrajectory, name='relay/follow',
+            controller='controller/follow', fill=self._fill, refuse=self.refusals.append)
+        self.controller = Controller(self.nodes['controller'], FollowJointTrajectory,
+                                     'controller/follow')
+        self.feedback = []
+        self.until(self.client.server_is_ready, 'the relay')
+        self.until(self.relay._client.server_is_ready, 'the controller')
+
+    @staticmethod
+    def _fill(message):
+        if len(message.points) != 2:
+            raise TrajectoryError('expected two points')
+        for point in message.points:
+            point.effort = [5.0, 6.0]
+        return message
+
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not (result := condition()):
+            assert time.monotonic() < end, f'{what}: not within {PATIENCE} s'
+            self._executor.spin_once(timeout_sec=0.02)
+        return result
+
+    def finished(self, future, what):
+        self.until(future.done, what)
+        return future.result()
+
+    def send(self, trajectory=None):
+        """Return the client's handle of a goal."""
+        goal = FollowJointTrajectory.Goal(trajectory=trajectory or motion_message())
+        goal.goal_time_tolerance.sec = 7
+        return self.finished(self.client.send_goal_async(
+            goal, feedback_callback=lambda message: self.feedback.append(message.feedback)),
+            'the answer to the goal')
+
+    def started(self, count=1):
+        self.until(lambda: len(self.controller.handles) >= count, 'the goal at the controller')
+
+    def result(self, handle):
+        return self.finished(handle.get_result_async(), 'the result')
+
+    def close(self):
+        self.relay.destroy()
+        self.client.destroy()
+        self.controller.server.destroy()
+        for node in self.nodes.values():
+            self._executor.remove_node(node)
+            node.destroy_node()
+
+
+@pytest.fixture(params=[EventsExecutor, SingleThreadedExecutor])
+def cell(ros, request):
+    context = ros.node.context
+    cell = Cell(context, request.param(context=context))
+    yield cell
+    cell.close()
+
+
+def test_a_goal_reaches_the_controller_with_efforts_and_its_other_fields(cell):
+    handle = cell.send()
+    assert handle.accepted
+    cell.started()
+    goal = cell.controller.goals[0]
+    assert [list(point.effort) for point in goal.trajectory.points] == [[5.0, 6.0]] * 2
+    assert goal.goal_time_tolerance.sec == 7
+    cell.controller.feedback(0, joint_names=['joint_1'])
+    cell.until(lambda: cell.feedback, 'feedback')
+    assert cell.feedback[0].joint_names == ['joint_1']
+    cell.controller.end(0, 'succeed', error_code=0, error_string='there')
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_SUCCEEDED
+    assert response.result.error_string == 'there'
+    assert cell.refusals == []
+
+
+def test_an_abort_of_the_controller_passes_through_with_its_reason(cell):
+    handle = cell.send()
+    cell.started()
+    cell.controller.end(0, 'abort', error_code=-4, error_string='joint_2 is late')
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert (response.result.error_code, response.result.error_string) == (-4, 'joint_2 is late')
+
+
+def test_a_cancel_request_reaches_the_controller_and_comes_back(cell):
+    handle = cell.send()
+    cell.started()
+    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.finished(handle.cancel_goal_async(), 'the answer to the cancel request')
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_CANCELED
+    assert response.result.error_string == 'stopped'
+
+
+def test_all_goals_are_cancelled_at_the_controller_when_the_node_comes_to_rest(cell):
+    handle = cell.send()
+    cell.started()
+    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.relay.cancel()
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_ABORTED, 'the client did not ask for it'
+    assert response.result.error_string == 'stopped'
+
+
+def test_a_new_goal_runs_beside_the_old_one_until_the_controller_says_otherwise(cell):
+    first = cell.send()
+    cell.started()
+    second = cell.send()
+    cell.started(2)
+    cell.controller.end(0, 'abort', error_string='replaced')
+    assert cell.result(first).result.error_string == 'replaced'
+    cell.controller.end(1, 'succeed')
+    assert cell.result(second).status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_a_trajectory_that_cannot_be_filled_is_aborted_with_the_reason(cell):
+    bad = motion_message()
+    bad.points = bad.points[:1]
+    response = cell.result(cell.send(bad))
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert response.result.error_code == FollowJointTrajectory.Result.INVALID_GOAL
+    assert response.result.error_string == 'expected two points'
+    assert cell.controller.goals == []
+    assert 'expected two points' in cell.refusals[0]
+
+
+def test_a_goal_that_the_controller_refuses_is_aborted(cell):
+    cell.controller.accepts = False
+    response = cell.result(cell.send())
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert 'controller/follow has refused the goal' in response.result.error_string
+
+
+def test_a_controller_that_goes_away_ends_the_goal(cell):
+    handle = cell.send()
+    cell.started()
+    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.controller.server.destroy()
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert 'has gone' in response.result.error_string
+    assert not cell.send().accepted
+    assert 'no action server controller/follow' in cell.refusals[-1]
+
+
+def test_a_missing_control_msgs_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'control_msgs', None)
+    with pytest.raises(ParameterError, match='needs the package control_msgs'):
+        follow_joint_trajectory_type()

@@ -141,6 +141,35 @@ def test_a_payload_on_the_topic_counts_at_once(node, output, planar):
                  OTHER_IMPLEMENTATION)
 
 
+def test_a_payload_told_before_the_description_counts(make_node, planar):
+    node = make_node(FeedforwardNode)
+    node._on_payload(payload_message(2.0, 'link_2'))
+    node._on_description(String(data=planar))
+    assert node.robot.payload.mass == 2.0
+
+
+def test_a_payload_of_another_robot_does_not_keep_this_one_from_loading(make_node, planar):
+    node = make_node(FeedforwardNode)
+    node._on_payload(payload_message(2.0, 'another_tool'))
+    node._on_description(String(data=planar))
+    assert node.robot.payload.mass == 0.0
+    assert node.report.counted('refused payloads') == 1
+
+
+def test_the_torques_topic_shows_the_efforts_over_time(node, output):
+    torques = published(node, '/torques')
+    node._on_torques_tick()
+    assert not torques
+    node._on_trajectory(motion_message(start=node.now - 0.5))
+    node._on_torques_tick()
+    assert torques[0].name == list(JOINTS)
+    efforts = np.array([point.effort for point in output[0].points])
+    assert np.abs(efforts - torques[0].effort).max(axis=1).min() < 0.02 * np.abs(efforts).max()
+    node._on_trajectory(motion_message(start=node.now - 5.0))
+    node._on_torques_tick()
+    assert len(torques) == 1, 'nothing after the end'
+
+
 @pytest.mark.parametrize('message', [
     motion_message(names=('joint_1', 'elbow')),
     motion_message(names=('joint_1',), goal=(0.5,)),

@@ -65,7 +65,7 @@ def read_document(source: str | os.PathLike[str]) -> Document:
     :param source: path of a .urdf or .xacro file, or the XML text itself.
     :raises UrdfError: missing, empty, too large, not XML, not a URDF, or with a document type.
     """
-    text, label = _read_text(source)
+    text, label = read_text(source)
     from lxml import etree
 
     if not text.strip():
@@ -92,7 +92,12 @@ def read_document(source: str | os.PathLike[str]) -> Document:
     return Document(root, label)
 
 
-def _read_text(source: str | os.PathLike[str]) -> tuple[bytes, str]:
+def read_text(source: str | os.PathLike[str]) -> tuple[bytes, str]:
+    """
+    Return the XML of a path (.xacro expanded) or text, and what to call it in messages.
+
+    :raises UrdfError: no such file, too large, or xacro fails.
+    """
     if isinstance(source, str) and ('<' in source or not source.strip()):
         return source.encode(), 'URDF text'
     path = Path(source)

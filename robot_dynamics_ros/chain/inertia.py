@@ -75,6 +75,12 @@ class Inertia:
         with np.errstate(divide='ignore', invalid='ignore'):
             return np.divide(self.first_moment, self.mass)
 
+    @property
+    def central_tensor(self) -> Array:
+        """Inertia tensor (3, 3) about the centre of mass [kg m^2]; NaN for a body without mass."""
+        c = self.centre_of_mass
+        return np.asarray(self.tensor - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+
     def __add__(self, other: Inertia) -> Inertia:
         """Return the inertia of both bodies, joined rigidly."""
         return Inertia(self.mass + other.mass, self.first_moment + other.first_moment,

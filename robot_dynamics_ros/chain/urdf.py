@@ -39,14 +39,14 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
     :raises ChainError: the chain asked for does not exist or cannot be used.
     """
     tree = tree_from_urdf(source)
-    frozen = _locked_positions(tree, locked)
+    frozen = locked_positions(tree, locked)
     base_link = tree.root if base is None else _known_link(tree, base, 'base')
     tip_link = _find_tip(tree, base_link, frozen) if tip is None else _known_link(tree, tip, 'tip')
     path = _path(tree, base_link, tip_link)
     moving = [joint for joint in path if joint.moving and joint.name not in frozen]
     _refuse_unusable(tree, moving, base_link, tip_link)
 
-    poses = _link_poses(tree, base_link, frozen)
+    poses = link_poses(tree, base_link, frozen)
     axes = [Axis(joint.name, poses[joint.child].translation,
                  poses[joint.child].rotation @ joint.axis, joint.type == 'prismatic')
             for joint in moving]
@@ -78,8 +78,13 @@ def _known_link(tree: Tree, name: str, role: str) -> str:
     return name
 
 
-def _locked_positions(tree: Tree, locked: Mapping[str, float] | Sequence[str] | None
-                      ) -> dict[str, float]:
+def locked_positions(tree: Tree, locked: Mapping[str, float] | Sequence[str] | None
+                     ) -> dict[str, float]:
+    """
+    Return the positions [rad, m] of the joints to freeze, by name.
+
+    :raises ChainError: an unknown joint, or a position that is not finite.
+    """
     if locked is None:
         return {}
     if isinstance(locked, str):
@@ -155,7 +160,7 @@ def _refuse_unusable(tree: Tree, moving: Sequence[TreeJoint], base: str, tip: st
                              f"'{joint.mimic}'; choose another tip or lock it")
 
 
-def _link_poses(tree: Tree, base: str, frozen: Mapping[str, float]) -> dict[str, Pose]:
+def link_poses(tree: Tree, base: str, frozen: Mapping[str, float]) -> dict[str, Pose]:
     """Return every link in the frame of `base`, all joints at their frozen position or 0."""
     poses = {tree.root: Pose.identity()}
     waiting = [tree.root]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A robot model some of whose parameters are being learned: ``tau = tau_known + Y_u theta``.
+
+The links enter by the regressor of their minimal parameters, the joints term by term, so that one
+control step costs one regressor and a few products. With a coupled transmission the joint terms
+belong to the axes of the motors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.control.unknown_parameters import UnknownParameters, joint_term_values
+from robot_dynamics_ros.dynamics.friction import dry_friction, sign_of
+from robot_dynamics_ros.dynamics.transmission import Transmission
+
+
+class TorqueColumns(NamedTuple):
+    """
+    What the parameters are multiplied with at one state.
+
+    :param links: (n, p) regressor of the minimal parameters.
+    :param joints: (4, n) factors of the JOINT_TERMS, on the side of the motors.
+    """
+
+    links: Array
+    joints: Array
+
+
+class LearnedModel:
+    """
+    Torque, gradient and mass matrix for any values of the unknowns.
+
+    What is known is taken from the model at every call: a load that is announced while the
+    controller runs counts at once.
+    """
+
+    def __init__(self, model: Model, unknowns: UnknownParameters) -> None:
+        """
+        Join a model and what is unknown of it.
+
+        :param model: the robot as it is known.
+        :param unknowns: made for this model.
+        """
+        self.model = model
+        self.unknowns = unknowns
+        terms = np.array(unknowns.terms, dtype=np.int64)
+        self._links: NDArray[np.int64] = np.flatnonzero(terms < 0).astype(np.int64)
+        self._joints: NDArray[np.int64] = np.flatnonzero(terms >= 0).astype(np.int64)
+        self._places = terms[self._joints]
+        self._matrix = np.ascontiguousarray(unknowns.matrix[:, self._links])
+        self._physics: JointPhysics | None = None
+        self._known_joints = np.zeros((4, 0))
+        self._to_motors: Array | None = None
+
+    def links(self, theta: Array) -> Array:
+        """Return the minimal parameters (p,) for values (m,) of the unknowns."""
+        change = (theta - self.unknowns.start)[self._links]
+        return np.asarray(self.model.parameters + self._matrix @ change)
+
+    def joints(self, theta: Array) -> Array:
+        """Return the joint terms (4, n) for values (m,) of the unknowns."""
+        self._look_at_joints()
+        values = self._known_joints.copy()
+        change = (theta - self.unknowns.start)[self._joints]
+        values.ravel()[self._places] += change
+        return values
+
+    def joint_physics(self, theta: Array) -> JointPhysics:
+        """Return the joint physics for values (m,) of the unknowns."""
+        physics = self.model.joint_physics
+        Ia, Fv, Fc, offset = self.joints(theta)
+        rotor = np.where(np.isnan(physics.rotor_inertia), np.nan, Ia)
+        return replace(physics, rotor_inertia=rotor, viscous=Fv, coulomb=Fc, offset=offset)
+
+    def columns(self, Y: Array, speed: Array, acceleration: Array) -> TorqueColumns:
+        """
+        Return what the parameters are multiplied with.
+
+        :param Y: (n, p) regressor of the links.
+        :param speed: (n,) speed at which friction is taken [rad/s, m/s].
+        :param acceleration: (n,) acceleration of the rotors [rad/s^2, m/s^2].
+        """
+        self._look_at_joints()
+        if self._to_motors is not None:
+            speed, acceleration = self._to_motors @ speed, self._to_motors @ acceleration
+        columns = np.ones((4, speed.size))
+        columns[0], columns[1] = acceleration, speed
+        columns[2] = sign_of(self.model.joint_physics, speed)
+        return TorqueColumns(Y, columns)
+
+    def torque(self, theta: Array, columns: TorqueColumns) -> Array:
+        """Return the torque (n,) [N m, N] for values (m,) of the unknowns."""
+        own = np.einsum('ij,ij->j', self.joints(theta), columns.joints)
+        physics = self.model.joint_physics
+        if physics.static is not None:  # the rise of friction towards standstill is known
+            speed = columns.joints[1]
+            own += dry_friction(physics, speed) - physics.coulomb * columns.joints[2]
+        if self._to_motors is not None:
+            own = self._to_motors.T @ own
+        return np.asarray(columns.links @ self.links(theta) + own)
+
+    def gradient(self, columns: TorqueColumns, x: Array) -> Array:
+        """Return Y_u^T x (m,) for a joint vector x (n,)."""
+        result = np.empty(len(self.unknowns))
+        result[self._links] = (x @ columns.links) @ self._matrix
+        motors = x if self._to_motors is None else self._to_motors @ x
+        result[self._joints] = (columns.joints * motors).ravel()[self._places]
+        return result
+
+    def mass_matrix(self, theta: Array, q: Array) -> Array:
+        """
+        Return H (n, n) of links and rotors for values (m,) of the unknowns.
+
+        By columns from the regressor, as Lu & Meng do (section V-B, steps 1 to 3).
+        """
+        n = q.size
+        units = np.vstack([np.zeros(n), np.eye(n)])
+        Y = self.model.regressor(np.tile(q, (n + 1, 1)), np.zeros((n + 1, n)), units)
+        torques = Y @ self.links(theta)
+        rotors = np.diag(self.joints(theta)[0])
+        if self._to_motors is not None:
+            rotors = self._to_motors.T @ rotors @ self._to_motors
+        H = torques[1:] - torques[0] + rotors
+        return np.asarray(0.5 * (H + H.T))
+
+    def _look_at_joints(self) -> None:
+        """Take over the joint physics of the model where it was replaced."""
+        physics = self.model.joint_physics
+        if physics is not self._physics:
+            self._physics = physics
+            self._known_joints = joint_term_values(physics)
+            coupled = physics.coupling is not None
+            self._to_motors = Transmission.of(physics).inverse if coupled else None

@@ -68,12 +68,16 @@ def test_a_change_repeats_its_step_and_those_after_it(set_up):
     assert run(set_up) == ['requirements', 'messages']
 
 
-def test_another_python_or_place_starts_anew(set_up, monkeypatch):
+@pytest.mark.parametrize('change', [
+    lambda s, m: m.setattr(s.platform, 'python_version', lambda: '3.99.0'),
+    lambda s, m: m.setattr(s, 'BASE_PYTHON', Path('/elsewhere/python3')),
+    lambda s, m: m.setattr(s, 'VENV', Path('/elsewhere/.venv')),
+], ids=['version', 'interpreter', 'place'])
+def test_another_python_or_place_starts_anew(set_up, monkeypatch, change):
     run(set_up)
-    monkeypatch.setattr(set_up.platform, 'python_version', lambda: '3.99.0')
-    set_up.shutil.rmtree(set_up.STAMPS)  # as the real first step does
-    set_up.shutil.rmtree(set_up.LOGS)
-    assert run(set_up) == ['venv', 'requirements', 'messages']
+    assert set_up.outdated() == []
+    change(set_up, monkeypatch)
+    assert [step.name for step, _ in set_up.outdated()] == ['venv', 'requirements', 'messages']
 
 
 def test_a_lost_interpreter_starts_anew(set_up):

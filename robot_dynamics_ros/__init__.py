@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.codegen.model import Model, compile_model
     from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.errors import RobotDynamicsError
+    from robot_dynamics_ros.estimation.identification import identify
 
 _HOME = {
     'Chain': 'chain.chain',
@@ -26,11 +27,12 @@ _HOME = {
     'chain_from_dh': 'chain.dh',
     'chain_from_urdf': 'chain.urdf',
     'compile_model': 'codegen.model',
+    'identify': 'estimation.identification',
     'minimal_parameters': 'dynamics.mlc',
 }
 
 __all__ = ['Chain', 'EffortSemantics', 'JointPhysics', 'MlcSet', 'Model', 'RobotDynamicsError',
-           'chain_from_dh', 'chain_from_urdf', 'compile_model', 'minimal_parameters']
+           'chain_from_dh', 'chain_from_urdf', 'compile_model', 'identify', 'minimal_parameters']
 
 
 def __getattr__(name: str) -> Any:

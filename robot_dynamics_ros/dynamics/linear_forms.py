@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.errors import ParameterError
 
 #: Entries smaller than this part of the largest entry of their row are rounding dust.
 _DUST = 1e-14
@@ -62,3 +63,26 @@ def formula(coefficients: ArrayLike, names: Sequence[str]) -> str:
         sign = '-' if coefficient < 0.0 else '+'
         text += f' {sign} {term}' if text else (f'-{term}' if sign == '-' else term)
     return text or '0'
+
+
+def coefficients(text: str, names: Sequence[str]) -> Array:
+    """
+    Return the numbers that `formula` has written, one per name.
+
+    :param text: such as ``ZZ1 + YY2 - 0.2025*M3``.
+    :param names: all names that may appear.
+    :raises ParameterError: text that is no such formula, or a name that is not known.
+    """
+    row = np.zeros(len(names))
+    places = {name: place for place, name in enumerate(names)}
+    terms = '' if text == '0' else text.replace(' - ', ' + -')
+    for term in filter(None, terms.split(' + ')):
+        size, star, name = term.rpartition('*')
+        if not star:
+            size, name = ('-1', name[1:]) if name.startswith('-') else ('1', name)
+        try:
+            row[places[name]] += float(size)
+        except (KeyError, ValueError):
+            raise ParameterError(f"'{term}' in the formula '{text}' is not of the form "
+                                 'number*name with a known name') from None
+    return row

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded efforts and joint torques, each from the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.errors import ParameterError
+
+
+def torque_from_effort(effort: Array, semantics: EffortSemantics) -> Array:
+    """
+    Return joint torques (N, n) [N m, N]; without the weight of the arm where it was removed.
+
+    :param effort: (N, n) as recorded; NaN = none. A motor without effort leaves all joints that
+        it moves without torque.
+    :param semantics: what the efforts mean.
+    :raises ParameterError: joints coupled to each other are not all on the motor side.
+    """
+    torque = semantics.sign * semantics.gain * (effort - semantics.offset)
+    matrix = _motor_side_coupling(semantics)
+    return torque if matrix is None else _mixed(torque, np.asarray(np.linalg.inv(matrix)))
+
+
+def effort_from_torque(torque: Array, semantics: EffortSemantics) -> Array:
+    """
+    Return efforts (N, n) in the unit of the robot.
+
+    :param torque: (N, n) joint torques [N m, N], without weight where the robot removes it.
+    :param semantics: what the efforts mean.
+    """
+    matrix = _motor_side_coupling(semantics)
+    motors = torque if matrix is None else _mixed(torque, matrix)
+    return np.asarray(semantics.sign * motors / semantics.gain + semantics.offset)
+
+
+def _mixed(values: Array, matrix: Array) -> Array:
+    """Return values @ matrix; a NaN spreads only to the entries that it acts on."""
+    result = np.nan_to_num(values) @ matrix
+    unknown = (~np.isfinite(values)).astype(np.float64) @ np.abs(matrix) > 0.0
+    return np.where(unknown, np.nan, result)
+
+
+def _motor_side_coupling(semantics: EffortSemantics) -> Array | None:
+    """Return J restricted to the motor side, or None where efforts are on the joint side."""
+    motor = np.array([side == 'motor' for side in semantics.side])
+    if semantics.coupling is None or not np.any(motor):
+        return None
+    J = semantics.coupling
+    across = np.abs(J[np.ix_(motor, ~motor)]).sum() + np.abs(J[np.ix_(~motor, motor)]).sum()
+    if across > 0.0:
+        raise ParameterError('effort: joints that are coupled to each other must all have side '
+                             "'motor' or all 'joint'")
+    return np.where(np.outer(motor, motor), J, np.eye(len(J)))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording: what a robot said about its joints, sample by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.errors import RecordingError
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """
+    Joint states over time, as they were recorded: jittered, with gaps, perhaps with NaN.
+
+    :param t: (N,) time [s].
+    :param q: (N, n) positions [rad, m].
+    :param qd: (N, n) speeds [rad/s, m/s], or None.
+    :param tau: (N, n) efforts in the unit of the robot; NaN where there is none.
+    :param joint_names: n names, the order of the columns.
+    :param source: file or topic, for messages.
+    """
+
+    t: Array
+    q: Array
+    qd: Array | None
+    tau: Array
+    joint_names: tuple[str, ...]
+    source: str = 'recording'
+
+    def __post_init__(self) -> None:
+        """Copy the arrays, make them read-only and check that they fit together."""
+        object.__setattr__(self, 'joint_names', tuple(self.joint_names))
+        for name in ('t', 'q', 'qd', 'tau'):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(getattr(self, name)))
+        if self.t.ndim != 1 or self.t.size == 0:
+            raise RecordingError(f'{self.source}: the recording is empty')
+        shape = (self.t.size, len(self.joint_names))
+        for name in ('q', 'qd', 'tau'):
+            values = getattr(self, name)
+            if values is not None and values.shape != shape:
+                raise RecordingError(f'{self.source}: {name} has shape {values.shape}, expected '
+                                     f'{shape}: {shape[0]} samples of '
+                                     f'{", ".join(self.joint_names)}')
+        if len(set(self.joint_names)) != len(self.joint_names):
+            raise RecordingError(f'{self.source}: a joint is named twice: '
+                                 f'{", ".join(self.joint_names)}')
+
+    def __len__(self) -> int:
+        """Return the number of samples N."""
+        return self.t.size
+
+    def renamed(self, replacements: Sequence[tuple[str, str]]) -> Recording:
+        """
+        Return the recording with other joint names.
+
+        :param replacements: pairs of a text in the names and what to write instead.
+        """
+        names = list(self.joint_names)
+        for old, new in replacements:
+            names = [name.replace(old, new) for name in names]
+        return replace(self, joint_names=tuple(names))
+
+    def for_chain(self, chain: Chain) -> Recording:
+        """
+        Return the joints of a chain, in its order; other joints are left out.
+
+        :raises RecordingError: a joint of the chain was not recorded.
+        """
+        missing = [name for name in chain.joint_names if name not in self.joint_names]
+        if missing:
+            raise RecordingError(
+                f'{self.source}: joint {", ".join(missing)} of {chain.robot} was not recorded; '
+                f'recorded are {", ".join(self.joint_names)}. Rename them, or choose another base '
+                'or tip')
+        order = [self.joint_names.index(name) for name in chain.joint_names]
+        return Recording(self.t, self.q[:, order],
+                         None if self.qd is None else self.qd[:, order], self.tau[:, order],
+                         chain.joint_names, self.source)

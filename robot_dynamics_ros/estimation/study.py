@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One way to get from rows to parameters, used alike for all data and for parts of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.estimation.cleaning import Mask
+from robot_dynamics_ros.estimation.friction_choice import (
+    FrictionCandidate,
+    chosen_friction,
+    friction_candidates,
+)
+from robot_dynamics_ros.estimation.prior import Prior, prior_from_chain
+from robot_dynamics_ros.estimation.regression import Fit, Rows, fit
+from robot_dynamics_ros.estimation.settings import IdentificationSettings
+from robot_dynamics_ros.estimation.torque_terms import TorqueTerms, Unknowns
+
+#: An unknown is excited if the data shrink its deviation below this part of the prior's.
+_EXCITED = 0.3
+
+#: Terms that cannot be negative.
+_NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFit:
+    """
+    Parameters from some rows.
+
+    :param candidate: the friction law that was chosen.
+    :param fit: the least squares.
+    :param prior: the belief it started from.
+    """
+
+    candidate: FrictionCandidate
+    fit: Fit
+    prior: Prior
+
+    @property
+    def unknowns(self) -> Unknowns:
+        """What was solved for."""
+        return self.candidate.unknowns
+
+    @property
+    def excited(self) -> Mask:
+        """Unknowns (u,) that the data determine."""
+        return (self.fit.standard_deviations < _EXCITED * self.prior.deviation) & ~self.fit.fixed
+
+    def torque(self, Y: Array) -> Array:
+        """Return the torque (N, n) on rows with all columns (N, n, P)."""
+        return np.asarray(Y[:, :, list(self.unknowns.columns)] @ self.fit.x)
+
+
+class Study:
+    """Friction law, prior and least squares with the same settings for any part of the rows."""
+
+    def __init__(self, terms: TorqueTerms, rows: Rows, speed: Array,
+                 settings: IdentificationSettings) -> None:
+        """
+        Prepare.
+
+        :param terms: the columns.
+        :param rows: all rows, all columns.
+        :param speed: (n,) typical speeds [rad/s, m/s].
+        """
+        self.terms, self.rows, self.settings = terms, rows, settings
+        self._speed = speed
+        self._candidates = friction_candidates(terms)
+
+    def fitted(self, rows: Rows) -> StudyFit:
+        """Return the parameters from these rows alone."""
+        strength = self.settings.prior_strength
+        candidate = chosen_friction(self._candidates, rows, self._speed, strength)
+        unknowns = candidate.unknowns
+        prior = prior_from_chain(unknowns, rows.rms_torque(), self._speed, strength)
+        not_negative = np.array([name.startswith(_NOT_NEGATIVE) for name in unknowns.names])
+        outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
+        return StudyFit(candidate, outcome, prior)

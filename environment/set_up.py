@@ -34,6 +34,7 @@ VENV = ROOT / '.venv'
 STAMPS = VENV / 'stamps'
 LOGS = VENV / 'logs'
 INTERFACES = ROOT / 'robot_dynamics_interfaces'
+TEST_INTERFACES = ROOT / 'test' / 'interfaces'
 PYTHON = VENV / 'bin' / 'python'
 PYTHON_NAME = f'python{sys.version_info.major}.{sys.version_info.minor}'
 BASE_PYTHON = Path(sys.base_prefix) / 'bin' / PYTHON_NAME
@@ -65,9 +66,12 @@ def steps() -> list[Step]:
         Step('requirements', 'install the pinned requirements and ROS 2 (1 to 3 minutes)',
              (Path(__file__).resolve(), *sorted(HERE.glob('*.txt'))), install_requirements),
         Step('interfaces', 'build the messages of robot_dynamics_interfaces',
-             (INTERFACES, HERE / 'ros_wheels.cmake'), build_interfaces),
+             (INTERFACES, HERE / 'ros_wheels.cmake'),
+             lambda: build_interfaces('interfaces', INTERFACES)),
         Step('package', 'install robot_dynamics_ros (editable)',
              (ROOT / 'setup.py', ROOT / 'setup.cfg', ROOT / 'package.xml'), install_package),
+        Step('test_interfaces', 'build the action that the tests use', (TEST_INTERFACES,),
+             lambda: build_interfaces('test_interfaces', TEST_INTERFACES)),
     ]
 
 
@@ -87,18 +91,18 @@ def install_requirements() -> None:
         *(word for name in files for word in ('-r', str(HERE / name))))
 
 
-def build_interfaces() -> None:
-    """Build the message package with plain CMake and install it into the environment."""
-    build = VENV / 'build' / 'robot_dynamics_interfaces'
+def build_interfaces(name: str, source: Path) -> None:
+    """Build a message package with plain CMake and install it into the environment."""
+    build = VENV / 'build' / name
     shutil.rmtree(build, ignore_errors=True)
     cmake = str(VENV / 'bin' / 'cmake')
-    run('interfaces', cmake, '-S', str(INTERFACES), '-B', str(build), '-G', 'Unix Makefiles',
+    run(name, cmake, '-S', str(source), '-B', str(build), '-G', 'Unix Makefiles',
         f'-DCMAKE_PREFIX_PATH={VENV}', f'-DCMAKE_INSTALL_PREFIX={VENV}',
         f'-DCMAKE_PROJECT_INCLUDE={HERE / "ros_wheels.cmake"}',
         '-DCMAKE_BUILD_TYPE=Release',
         f'-DPython3_EXECUTABLE={PYTHON}', '-DPython3_FIND_VIRTUALENV=ONLY', '-DBUILD_TESTING=OFF')
-    run('interfaces', cmake, '--build', str(build), '--parallel', str(os.cpu_count() or 1))
-    run('interfaces', cmake, '--install', str(build))
+    run(name, cmake, '--build', str(build), '--parallel', str(os.cpu_count() or 1))
+    run(name, cmake, '--install', str(build))
     shutil.rmtree(build)
 
 

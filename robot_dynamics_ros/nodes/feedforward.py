@@ -4,13 +4,15 @@ The feedforward node: joint trajectory in, torque out.
 
 Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
 curve with an effort in every point. Mode ``stream``: ``~/commands`` for forward_command_controller
-while the trajectory runs, followed by a safe end. ``~/torques`` shows the efforts over time.
+while the trajectory runs, followed by a safe end. ``~/torques`` shows the efforts over time. With
+`controller_action` it is also the action ``~/follow_joint_trajectory`` in front of a controller.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -27,7 +29,7 @@ from robot_dynamics_ros.control.feedforward import (
 from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, TorqueStream
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     joint_state,
@@ -40,6 +42,10 @@ from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number,
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.trajectory_relay import (
+    TrajectoryRelay,
+    follow_joint_trajectory_type,
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,9 @@ class FeedforwardParameters(RobotParameters):
                                     minimum=1.0, maximum=1000.0)
     safe_end: str = parameter('gravity', 'torque after the motion in stream mode',
                               choices=SAFE_ENDS)
+    controller_action: str = parameter(
+        '', 'relay ~/follow_joint_trajectory to this action of a controller, with efforts, in '
+            'trajectory mode; empty = no relay; needs control_msgs')
     feedback_frequency: float = parameter(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)
@@ -79,6 +88,7 @@ class FeedforwardNode(RobotNode):
         self._settings: FeedforwardSettings | None = None
         self._stream: TorqueStream | None = None
         self._sent: tuple[Trajectory, float] | None = None
+        self._relay: TrajectoryRelay | None = None
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -91,8 +101,28 @@ class FeedforwardNode(RobotNode):
         else:
             self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
             self.create_timer(1.0 / p.torques_rate, self._on_torques_tick)
+        if p.controller_action:
+            self._relay = self._make_relay(p.controller_action, streaming)
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+
+    def action_type(self) -> Any:
+        """Return the type of the relayed action."""
+        return follow_joint_trajectory_type()
+
+    def _make_relay(self, controller: str, streaming: bool) -> TrajectoryRelay:
+        if streaming:
+            raise ParameterError('controller_action goes with mode trajectory; in mode stream '
+                                 'there is no controller of trajectories')
+        return TrajectoryRelay(
+            self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
+            fill=self._filled, refuse=lambda text: self.report.warn('failed goals', text))
+
+    def remove_interfaces(self) -> None:
+        """Take the action away."""
+        if self._relay is not None:
+            self._relay.destroy()
+            self._relay = None
 
     def use_robot(self, robot: Robot) -> None:
         """Find the effort limits; a joint without one is refused."""
@@ -128,6 +158,8 @@ class FeedforwardNode(RobotNode):
     def come_to_rest(self) -> None:
         """Leave a safe torque behind; a controller keeps the last one for ever."""
         self._sent = None
+        if self._relay is not None:
+            self._relay.cancel()
         if self._stream is not None:
             self._stream.stop('the node comes to rest')
             self._on_stream_tick()
@@ -150,36 +182,47 @@ class FeedforwardNode(RobotNode):
             self.report.warn('dropped joint states', str(error))
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        if not self.active:
-            self.report.warn('dropped trajectories', 'trajectory dropped: the node is not active')
-        elif self.robot is None or self._settings is None or self._stream is None:
-            self.report.warn('dropped trajectories', 'trajectory dropped: no robot description')
-        elif not message.points:
-            self._stop(message)
-        else:
-            try:
-                with self.report.timed('trajectory'):
-                    self._execute(message, self.robot, self._settings, self._stream)
-                self.report.count('trajectories')
-            except RobotDynamicsError as error:
-                self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
-                if self.parameters.mode == 'stream':
-                    self._stream.stop('a new trajectory was refused')
+        try:
+            if self.active and not message.points:
+                self._stop(message)
+            elif self.parameters.mode == 'stream':
+                self._start_stream(message)
+            else:
+                self._output.publish(self._filled(message))
+        except RobotDynamicsError as error:
+            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            if self._stream is not None:
+                self._stream.stop('a new trajectory was refused')
 
-    def _execute(self, message: JointTrajectory, robot: Robot, settings: FeedforwardSettings,
-                 stream: TorqueStream) -> None:
-        trajectory = trajectory_from_message(message)
-        now = self.now
-        start = seconds(message.header.stamp) or now
-        if self.parameters.mode == 'stream':
-            stream.start(trajectory.in_order(robot.chain.joint_names), start, now, self._measured)
-            return
-        result = add_feedforward(robot.model, trajectory, settings, self._fresh(now))
-        self._output.publish(trajectory_to_message(result.trajectory, message.header))
-        self._sent = (result.trajectory, start)
+    def _usable(self) -> tuple[Robot, FeedforwardSettings, TorqueStream]:
+        if not self.active:
+            raise StateError('the node is not active')
+        if self.robot is None or self._settings is None or self._stream is None:
+            raise StateError('no robot description')
+        return self.robot, self._settings, self._stream
+
+    def _start_stream(self, message: JointTrajectory) -> None:
+        robot, _, stream = self._usable()
+        with self.report.timed('trajectory'):
+            trajectory = trajectory_from_message(message).in_order(robot.chain.joint_names)
+            now = self.now
+            stream.start(trajectory, seconds(message.header.stamp) or now, now, self._measured)
+        self.report.count('trajectories')
+
+    def _filled(self, message: JointTrajectory) -> JointTrajectory:
+        """Return a trajectory with efforts, and show them over time from now on."""
+        robot, settings, _ = self._usable()
+        with self.report.timed('trajectory'):
+            now = self.now
+            result = add_feedforward(robot.model, trajectory_from_message(message), settings,
+                                     self._fresh(now))
+            filled = trajectory_to_message(result.trajectory, message.header)
+        self._sent = (result.trajectory, seconds(message.header.stamp) or now)
         self._count_clamped(result.clamped)
         for warning in result.warnings:
             self.report.warn('trajectory warnings', warning)
+        self.report.count('trajectories')
+        return filled
 
     def _stop(self, message: JointTrajectory) -> None:
         self._sent = None

@@ -70,6 +70,9 @@ class RobotNode(LifecycleNode):
     def make_interfaces(self) -> None:
         """Create publishers, subscriptions, services and timers."""
 
+    def remove_interfaces(self) -> None:
+        """Remove what `make_interfaces` made beside topics, services and timers."""
+
     def use_robot(self, robot: Robot) -> None:
         """
         Prepare for a new robot, before it is taken over.
@@ -132,6 +135,7 @@ class RobotNode(LifecycleNode):
         """Forget the robot and remove what configure made."""
         self.rest()
         self.robot = None
+        self.remove_interfaces()
         for made, destroy in self._entities():
             if made not in self._permanent:
                 destroy(made)

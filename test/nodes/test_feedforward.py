@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The feedforward node: what it answers, what it refuses, and that it never sends nonsense."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from support.messages import (
@@ -355,3 +358,52 @@ def test_a_stream_does_not_start_without_joint_states(streaming):
     streaming._on_stream_tick()
     assert not commands
     assert dropped(streaming) == 1
+
+
+class RelayingNode(FeedforwardNode):
+    """A feedforward node where control_msgs is not installed."""
+
+    def action_type(self):
+        return pytest.importorskip('robot_dynamics_test_interfaces.action',
+                                   reason='make setup').FollowJointTrajectory
+
+
+def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, make_node, planar):
+    from rclpy.action import ActionClient
+    from support.controller import Controller
+
+    node = make_node(RelayingNode, robot_description=planar, controller_action='jtc/follow')
+    kind = node.action_type()
+    controller = Controller(ros.node, kind, 'jtc/follow')
+    client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
+    ros._executor.add_node(node)
+    try:
+        ros.spin_until(client.server_is_ready, 'the action of the relay')
+        ros.spin_until(node._relay._client.server_is_ready, 'the controller')
+        sent = client.send_goal_async(kind.Goal(trajectory=motion_message()))
+        ros.spin_until(lambda: controller.goals, 'the goal at the controller')
+        filled = trajectory_from_message(controller.goals[0].trajectory, with_efforts=True)
+        model = compile_model(chain_from_urdf(planar))
+        assert_close(filled.efforts, model.torque(filled.positions, filled.velocities,
+                                                  filled.accelerations), OTHER_IMPLEMENTATION)
+        result = sent.result().get_result_async()
+        node.trigger_deactivate()
+        ros.spin_until(result.done, 'the end of the goal when the node comes to rest')
+        assert result.result().result.error_string == 'stopped'
+        node.trigger_cleanup()
+        assert node._relay is None
+    finally:
+        ros._executor.remove_node(node)
+        client.destroy()
+        controller.close()
+
+
+def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, planar,
+                                                                    monkeypatch):
+    monkeypatch.setitem(sys.modules, 'control_msgs', None)
+    for mode, message in (('stream', 'goes with mode trajectory'),
+                          ('trajectory', 'needs the package control_msgs')):
+        node = make_node(FeedforwardNode, start=False, robot_description=planar, mode=mode,
+                         controller_action='jtc/follow_joint_trajectory')
+        assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+        assert message in node.report.status().message

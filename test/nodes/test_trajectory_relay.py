@@ -13,6 +13,7 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
+from robot_dynamics_test_interfaces.action import FollowJointTrajectory
 from support.controller import Controller
 from support.messages import motion_message
 from support.ros import PATIENCE
@@ -22,7 +23,6 @@ from robot_dynamics_ros.nodes.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
-from robot_dynamics_test_interfaces.action import FollowJointTrajectory
 
 pytestmark = pytest.mark.ros
 
@@ -83,10 +83,11 @@ class Cell:
     def close(self):
         self.relay.destroy()
         self.client.destroy()
-        self.controller.server.destroy()
+        self.controller.close()
         for node in self.nodes.values():
             self._executor.remove_node(node)
             node.destroy_node()
+        self._executor.shutdown()
 
 
 @pytest.fixture(params=[EventsExecutor, SingleThreadedExecutor])
@@ -176,7 +177,7 @@ def test_a_controller_that_goes_away_ends_the_goal(cell):
     handle = cell.send()
     cell.started()
     cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
-    cell.controller.server.destroy()
+    cell.controller.close()
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_ABORTED
     assert 'has gone' in response.result.error_string

@@ -18,6 +18,7 @@ COMMANDS = (
     ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
     ('demo', 'demo', 'track a trajectory with and without feedforward, over ROS 2'),
     ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
+    ('excite', 'excite', 'design a motion that shows all parameters of a robot well'),
 )
 
 #: Exit code for wrong input.
@@ -34,6 +35,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code; wrong input is one line and code 2."""
+    # read when numpy is loaded; for matrices as small as ours, threads only wait for each other
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     parser = _Parser(
         prog='robot-dynamics', description='Robot dynamics from a URDF: inspect, compute, '
         'identify, compare.')

@@ -40,8 +40,9 @@ from robot_dynamics_ros.estimation.excitation_trajectory import (
 #: Samples in the period of the highest harmonic: while searching, and for the last check.
 _SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
 
-#: Random motions are made smaller by this factor until they are inside the limits.
-_SHRINK, _MOST_SHRINKS = 0.9, 100
+#: Motions are made smaller by this factor until they are inside the limits: random ones, and the
+#: one that was found, which may exceed them a little between the samples of the search.
+_SHRINK, _SMALL_SHRINK, _MOST_SHRINKS = 0.9, 0.995, 200
 
 #: The sign in Coulomb friction is smoothed over this part of the speed, to have a slope.
 _SMOOTH_SIGN = 0.1
@@ -55,9 +56,9 @@ class Excitation:
     :param trajectory: the motion.
     :param limits: what it keeps.
     :param columns: p names of the parameters it shows.
-    :param information: (p, p) of this motion alone, see `excitation_information`.
-    :param condition_number: of the regressor with columns of unit length, with the motions
-        recorded before, if any.
+    :param information: (p, p) of this motion and those recorded before; see
+        `excitation_information`.
+    :param condition_number: of the regressor of these motions with columns of unit length.
     :param random_condition_numbers: those of the random motions, as many as were tried.
     :param share: largest position, speed, acceleration and effort (4, n) in parts of `limits`;
         positions from the middle of their range.
@@ -170,16 +171,16 @@ def _random_motions(problem: MotionProblem, count: int, rng: np.random.Generator
         excess = max(float(np.max(np.abs(away) / room)),
                      float(np.max(np.abs(qd) / problem.limits.speed)),
                      float(np.max(np.abs(qdd) / problem.limits.acceleration)))
-        motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess))
+        motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess), _SHRINK)
     return motions
 
 
-def _shrunk_until_feasible(problem: MotionProblem, z: Array) -> Array:
+def _shrunk_until_feasible(problem: MotionProblem, z: Array, factor: float) -> Array:
     """Return the motion, made smaller until it keeps all limits."""
     for _ in range(_MOST_SHRINKS):
         if problem.feasible(z):
             return z
-        z = z * _SHRINK
+        z = z * factor
     raise ExcitationError('the limits allow no motion from this start: not even the smallest '
                           'one keeps the efforts or the lowest height; choose another start')
 
@@ -196,14 +197,13 @@ def _judged(problem: MotionProblem, motions: Array) -> tuple[Array, Array]:
 
 def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitation:
     """Return the result, checked at the times of `problem`."""
-    z = _shrunk_until_feasible(problem, z)
+    z = _shrunk_until_feasible(problem, z, _SMALL_SHRINK)
     states = problem.states(z)
     effort = problem.model.torque(*states) / problem.limits.effort
     share = np.array([np.max(np.abs(part), axis=0)
                       for part in (*problem.kinematic_share(states), effort)])
-    information = problem.regressor.information(problem.regressor.rows(states),
-                                                problem.basis.duration)
+    information = problem.information(problem.regressor.rows(states))
     trajectory = problem.basis.trajectory(problem.model.chain.joint_names, problem.limits.start,
                                           z * problem.limits.speed[:, None])
     return Excitation(trajectory, problem.limits, problem.regressor.columns, information,
-                      condition_number(problem.known + information), conditions, share)
+                      condition_number(information), conditions, share)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics excite``: a short motion that shows all parameters of a robot well."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.csv_table import TableError, read_csv_table, write_csv_table
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.cli.progress import Progress
+from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.torque import motion_from_table
+from robot_dynamics_ros.errors import ExcitationError
+from robot_dynamics_ros.estimation.excitation import Excitation, design_excitation
+from robot_dynamics_ros.estimation.excitation_information import CRITERIA
+from robot_dynamics_ros.estimation.excitation_trajectory import JointMotion
+
+_SHARES = ('position', 'speed', 'acceleration', 'effort')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_robot_arguments(parser)
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
+                        help='limits and joint physics that the URDF lacks')
+    parser.add_argument('-o', '--output', metavar='NAME', type=Path, default=Path('excitation'),
+                        help='write NAME.csv (t, q_, qd_, qdd_<joint>), NAME.yaml '
+                        '(trajectory_msgs/JointTrajectory) and NAME.png (default: excitation)')
+    parser.add_argument('--start', metavar='Q1,Q2,...', type=_numbers,
+                        help='posture at both ends, e.g. the current one [rad, m]; write '
+                        '--start=-1,0.5,... (default: zero, or the middle of the range)')
+    parser.add_argument('--duration', metavar='SECONDS', type=float, default=10.0,
+                        help='of the motion (default: 10)')
+    parser.add_argument('--harmonics', metavar='N', type=int, default=5,
+                        help='of the Fourier series (default: 5)')
+    parser.add_argument('--criterion', choices=CRITERIA, default='condition',
+                        help='condition number, or determinant of the information '
+                        '(D-optimality) (default: condition)')
+    parser.add_argument('--share', metavar='PART', type=float, default=0.8,
+                        help='part of the speed, acceleration and effort limits that may be used '
+                        '(default: 0.8)')
+    parser.add_argument('--acceleration', metavar='LIMIT', type=float,
+                        help='acceleration limit of all joints [rad/s^2, m/s^2] (default: '
+                        'whatever the efforts allow)')
+    parser.add_argument('--height', metavar='METRES', type=float,
+                        help='lowest height of the tip and of the mass centres of the links over '
+                        'the base')
+    parser.add_argument('--after', metavar='FILE.csv', type=Path, action='append', default=[],
+                        help='motion that was recorded already (t, q_<joint>, optional qd_, '
+                        'qdd_): the new one adds what it lacks; may be repeated')
+    parser.add_argument('--rate', metavar='HZ', type=float, default=100.0,
+                        help='points per second in the files (default: 100)')
+    parser.add_argument('--candidates', metavar='N', type=int, default=200,
+                        help='random motions to start from (default: 200)')
+    parser.add_argument('--iterations', metavar='N', type=int, default=25,
+                        help='steps in each stage of the search (default: 25)')
+    parser.add_argument('--seed', metavar='N', type=int, default=0,
+                        help='of the random motions; the same seed gives the same motion')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Design the motion, print how good it is and write it."""
+    chain = chain_from_arguments(arguments)
+    if arguments.joints is not None:
+        chain = read_joints_file(arguments.joints).applied_to(chain)
+    if not arguments.rate > 0.0:
+        raise ExcitationError(f'--rate must be positive, got {arguments.rate:g}')
+    begin = time.monotonic()
+    with Progress() as progress:
+        excitation = design_excitation(
+            chain, start=arguments.start, duration=arguments.duration,
+            harmonics=arguments.harmonics, criterion=arguments.criterion, share=arguments.share,
+            acceleration=arguments.acceleration, height=arguments.height,
+            recorded=[_recorded(path, chain) for path in arguments.after],
+            candidates=arguments.candidates, iterations=arguments.iterations,
+            seed=arguments.seed,
+            progress=lambda done, of: progress(done / max(of, 1), 'searching'))
+    print(summary(chain, excitation, time.monotonic() - begin))
+    times = excitation.trajectory.times(arguments.rate)
+    motion = excitation.trajectory.sample(times)
+    name = str(arguments.output)
+    write_csv_table(f'{name}.csv', _columns(chain, times, motion))
+    _write(f'{name}.yaml', trajectory_yaml(chain, times, motion))
+    plot(chain, excitation, Path(f'{name}.png'))
+    print(f'Written: {name}.csv, {name}.yaml, {name}.png')
+    return 0
+
+
+def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
+    """Return the condition number beside those of random motions, and the use of the limits."""
+    random = excitation.random_condition_numbers
+    limits = excitation.limits
+    limited = np.isfinite([limits.upper, limits.speed, limits.acceleration, limits.effort])
+    rows = [[joint.name, *(f'{100 * share:.0f} %' if known else '-'
+                           for share, known in zip(*columns))]
+            for joint, *columns in zip(chain.joints, excitation.share.T, limited.T)]
+    return '\n'.join([
+        f'{chain.robot}: {len(excitation.columns)} parameters in '
+        f'{short(excitation.trajectory.duration)} s, found in {seconds:.1f} s',
+        f'Condition number {excitation.condition_number:.1f} (columns of unit length); of '
+        f'{len(random)} random motions: median {np.median(random):.1f}, best {np.min(random):.1f}',
+        '', 'Largest use of what may be used:', table(['joint', *_SHARES], rows)])
+
+
+def trajectory_yaml(chain: Chain, times: Array, motion: JointMotion) -> str:
+    """Return a trajectory_msgs/JointTrajectory as YAML."""
+    lines = ['joint_names: [' + ', '.join(chain.joint_names) + ']', 'points:']
+    for t, *rows in zip(times, *motion):
+        nanoseconds = round(float(t) * 1e9)
+        for bullet, name, row in zip('-  ', ('positions', 'velocities', 'accelerations'), rows):
+            lines.append(f'{bullet} {name}: [' + ', '.join(_decimal(x) for x in row) + ']')
+        lines.append(f'  time_from_start: {{sec: {nanoseconds // 10**9}, '
+                     f'nanosec: {nanoseconds % 10**9}}}')
+    return '\n'.join(lines) + '\n'
+
+
+def _decimal(value: float) -> str:
+    return f'{round(float(value), 12) + 0.0:.12g}'
+
+
+def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
+    """
+    Draw positions, speeds and accelerations with the limits that were kept.
+
+    :raises TableError: the picture cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    trajectory, limits = excitation.trajectory, excitation.limits
+    times = trajectory.times(100.0)
+    motion = trajectory.sample(times)
+    n = len(chain)
+    figure = Figure(figsize=(10.0, 1.0 + 1.3 * n), layout='constrained')
+    panels = figure.subplots(n, 3, sharex=True, squeeze=False)
+    bounds = ((limits.lower, limits.upper), (-limits.speed, limits.speed),
+              (-limits.acceleration, limits.acceleration))
+    titles = ('position [rad, m]', 'speed [per s]', 'acceleration [per s^2]')
+    for k, (values, (low, high), title) in enumerate(zip(motion, bounds, titles)):
+        panels[0, k].set_title(title, fontsize=10)
+        panels[-1, k].set_xlabel('time [s]')
+        for j in range(n):
+            panels[j, k].plot(times, values[:, j], color='tab:blue', linewidth=1.2)
+            panels[j, k].grid(alpha=0.3)
+            for bound in (low[j], high[j]):
+                if np.isfinite(bound):
+                    panels[j, k].axhline(bound, color='tab:red', linestyle='--', linewidth=0.8)
+    for j, name in enumerate(chain.joint_names):
+        panels[j, 0].set_ylabel(name)
+    figure.suptitle(f'{chain.robot}: exciting trajectory, condition number '
+                    f'{excitation.condition_number:.1f}')
+    try:
+        figure.savefig(path, dpi=110)
+    except (OSError, ValueError) as error:
+        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+
+
+def _columns(chain: Chain, times: Array, motion: JointMotion) -> dict[str, Array]:
+    columns: dict[str, Any] = {'t': times}
+    for prefix, values in zip(('q', 'qd', 'qdd'), motion):
+        columns.update({f'{prefix}_{name}': values[:, j]
+                        for j, name in enumerate(chain.joint_names)})
+    return columns
+
+
+def _recorded(path: Path, chain: Chain) -> tuple[JointMotion, float]:
+    motion = motion_from_table(read_csv_table(path), chain)
+    return JointMotion(motion.q, motion.qd, motion.qdd), float(motion.t[-1] - motion.t[0])
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise TableError(f'{path}: cannot be written: {error.strerror}') from None
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(',')]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form Q1,Q2,...") from None

@@ -8,7 +8,10 @@ also while other threads call, and every result belongs to one of the two parame
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,41 +19,38 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array, read_only
-from robot_dynamics_ros.codegen.reference import ReferenceBackend
-from robot_dynamics_ros.dynamics.joint_torque import (
-    JOINT_TERMS,
-    friction_torque,
-    joint_regressor,
-    rotor_inertia_matrix,
-)
+from robot_dynamics_ros.codegen.function_set import FunctionSet
+from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
+from robot_dynamics_ros.codegen.grouping import grouping_matrix
+from robot_dynamics_ros.codegen.operation_counts import OperationCounts
+from robot_dynamics_ros.codegen.snapshot import Snapshot
+from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
+from robot_dynamics_ros.dynamics.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
 
-BACKENDS = ('auto', 'python', 'numpy')
+BACKENDS = ('auto', 'python', 'numpy', 'numba')
 
 
 def compile_model(chain: Chain, backend: str = 'auto') -> Model:
     """
-    Return the dynamics of a chain.
+    Return the dynamics of a chain; every function is compiled when it is first called.
 
     :param chain: the robot; its inertias and joint physics are the first parameters.
-    :param backend: 'auto', 'python' or 'numpy': all run the reference recursions.
-    :raises ParameterError: unknown backend.
+    :param backend: 'numba': machine code by numba's compiler, LLVM; 'numpy': generated Python,
+        a batch on numpy rows; 'python': generated Python, one state after the other; 'auto':
+        'numba' where it is installed, else 'numpy'.
+    :raises ParameterError: unknown backend, or numba is not installed.
     """
     if backend not in BACKENDS:
         raise ParameterError(f"unknown backend '{backend}'; known are {', '.join(BACKENDS)}")
-    return Model(chain, ReferenceBackend(chain))
-
-
-@dataclass(frozen=True, eq=False)
-class _Parameters:
-    """What a swap replaces as a whole."""
-
-    minimal: Array
-    grouped: Array
-    physics: JointPhysics
-    rotor: Array  # matrix (n, n) of the rotors on the joint side
-    finite: bool
+    has_numba = all(find_spec(name) is not None for name in ('llvmlite', 'numba'))
+    if backend == 'numba' and not has_numba:
+        raise ParameterError("backend 'numba' needs numba (pip install numba); 'auto' takes what "
+                             'is there')
+    if backend == 'auto':
+        backend = 'numba' if has_numba else 'numpy'
+    return Model(chain, backend)
 
 
 class Model:
@@ -58,20 +58,24 @@ class Model:
     Dynamics of one chain.
 
     Joint vectors are (n,) or (N, n) in the order of ``chain.joint_names``, SI units; results have
-    the same form. A non-finite entry makes all results of its state NaN. Made by `compile_model`.
+    the same form. A non-finite entry makes all results of its state NaN. Every function takes
+    ``out=``, a float64 array for the result. Made by `compile_model`.
     """
 
-    def __init__(self, chain: Chain, backend: ReferenceBackend) -> None:
+    def __init__(self, chain: Chain, backend: str) -> None:
         """Find the minimal parameters of `chain`."""
         self._chain = chain
         self._backend = backend
         self._mlc = minimal_parameters(chain)
-        kept = minimal_parameters(chain, 'khalil')
-        places = [chain.standard_parameter_names.index(name) for name in kept.names]
-        # standard parameters that have the same torque: zeros where something was grouped away
-        self._group = np.zeros((10 * len(chain), len(self._mlc)))
-        self._group[places] = self._mlc.conversion_to(kept)
-        self._parameters = self._checked(self._mlc.values, chain.joint_physics)
+        self._grouping = grouping_matrix(chain, self._mlc)
+        self._lock = threading.Lock()
+        snapshot = Snapshot(self._mlc.values, chain.joint_physics, self._grouping)
+        # functions and their parameters are replaced in one step
+        self._in_use = (self._functions_for(snapshot), snapshot)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what cannot be made again: everything but compiled code."""
+        return _restored, (self._chain, self._backend, self.parameters, self.joint_physics)
 
     @property
     def chain(self) -> Chain:
@@ -81,12 +85,22 @@ class Model:
     @property
     def backend(self) -> str:
         """Name of the backend in use."""
-        return self._backend.name
+        return self._backend
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """How each function called so far is calculated: 'straight line' code or 'loop'."""
+        return dict(self._in_use[0].forms)
 
     @property
     def mlc(self) -> MlcSet:
         """The minimal set the parameters belong to, with the values of the chain."""
         return self._mlc
+
+    @property
+    def operations(self) -> Mapping[str, tuple[int, int]]:
+        """Multiplications and additions of each function; sines and cosines not counted."""
+        return OperationCounts(self._chain, self._mlc, self._in_use[0])
 
     @property
     def parameters(self) -> Array:
@@ -95,34 +109,51 @@ class Model:
 
         Assignment copies and checks them and replaces all at once, without recompiling.
         """
-        return self._parameters.minimal
+        return self._in_use[1].minimal
 
     @parameters.setter
     def parameters(self, values: ArrayLike) -> None:
-        self._parameters = self._checked(values, self._parameters.physics)
+        self._use(values, None)
 
     @property
     def joint_physics(self) -> JointPhysics:
         """Rotor inertia, friction, offset and coupling in use; may be assigned."""
-        return self._parameters.physics
+        return self._in_use[1].physics
 
     @joint_physics.setter
     def joint_physics(self, physics: JointPhysics) -> None:
-        self._parameters = self._checked(self._parameters.minimal, physics)
+        self._use(None, physics)
 
     def swap(self, parameters: ArrayLike, joint_physics: JointPhysics) -> None:
         """Replace minimal parameters and joint physics in one step."""
-        self._parameters = self._checked(parameters, joint_physics)
+        self._use(parameters, joint_physics)
 
-    def _checked(self, values: ArrayLike, physics: JointPhysics) -> _Parameters:
-        minimal = read_only(values)
-        if minimal.shape != (len(self._mlc),):
-            raise ParameterError(f'parameters have shape {minimal.shape}, expected '
-                                 f'({len(self._mlc)},): {", ".join(self._mlc.names)}')
-        physics.check(self._chain.joint_names)
-        return _Parameters(minimal, read_only(self._group @ minimal), physics,
-                           read_only(rotor_inertia_matrix(physics)),
-                           bool(np.all(np.isfinite(minimal))))
+    def _use(self, values: ArrayLike | None, physics: JointPhysics | None) -> None:
+        """Check new values and replace the old ones; None = keep."""
+        if values is not None:
+            values = read_only(values)
+            if values.shape != (len(self._mlc),):
+                raise ParameterError(f'parameters have shape {values.shape}, expected '
+                                     f'({len(self._mlc)},): {", ".join(self._mlc.names)}')
+        if physics is not None:
+            physics.check(self._chain.joint_names)
+        with self._lock:
+            functions, old = self._in_use
+            snapshot = Snapshot(old.minimal if values is None else values,
+                                old.physics if physics is None else physics, self._grouping)
+            if functions.form == snapshot.form:
+                functions.use(snapshot)
+            else:
+                functions = self._functions_for(snapshot)
+                for name in INPUTS:  # entries to the former functions
+                    self.__dict__.pop(name, None)
+            self._in_use = functions, snapshot
+
+    def _functions_for(self, snapshot: Snapshot) -> FunctionSet:
+        functions = FunctionSet(self._chain, self._mlc, self._grouping, snapshot.form,
+                                self._backend)
+        functions.use(snapshot)
+        return functions
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -143,38 +174,26 @@ class Model:
             link, at its origin, in its frame [N, N m].
         :param out: array for the result.
         """
-        p = self._parameters
-        q, qd, qdd = _arrays(q, qd, qdd)
-        tau = self._backend.inverse_dynamics(p.grouped, q, qd, qdd, _array(wrench))
-        return _finish(tau, p, out)
+        return self._evaluate('inverse_dynamics', (q, qd, qdd), out, wrench)
 
     def torque(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                wrench: ArrayLike | None = None, out: Array | None = None) -> Array:
         """Return the whole torque: rigid links, rotor inertia, friction and offset [N m, N]."""
-        p = self._parameters
-        q, qd, qdd = _arrays(q, qd, qdd)
-        tau = self._backend.inverse_dynamics(p.grouped, q, qd, qdd, _array(wrench))
-        tau = tau + qdd @ p.rotor + friction_torque(p.physics, qd)
-        return _finish(tau, p, out)
+        return self._evaluate('torque', (q, qd, qdd), out, wrench)
 
-    def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                  joint_terms: bool = False) -> Array:
+    def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, joint_terms: bool = False,
+                  *, out: Array | None = None) -> Array:
         """
         Return Y (n, p) or (N, n, p) with ``inverse_dynamics = Y @ parameters``.
 
         :param joint_terms: append the columns of rotor inertia, viscous and Coulomb friction and
             offset of every joint; `columns` names all.
         """
-        q, qd, qdd = _arrays(q, qd, qdd)
-        Y = self._backend.regressor(q, qd, qdd) @ self._group
-        if not joint_terms:
-            return Y
-        terms = joint_regressor(self._parameters.physics, qd, qdd)
-        terms[~np.all(np.isfinite(q), axis=-1)] = np.nan
-        return np.concatenate([Y, terms], axis=-1)
+        name = 'regressor_with_joint_terms' if joint_terms else 'regressor'
+        return self._evaluate(name, (q, qd, qdd), out)
 
     def reference_regressor(self, q: ArrayLike, qd: ArrayLike, qd_r: ArrayLike,
-                            qdd_r: ArrayLike) -> Array:
+                            qdd_r: ArrayLike, *, out: Array | None = None) -> Array:
         """
         Return Slotine and Li's Y, (n, p) or (N, n, p): ``A qdd_r + C(q, qd) qd_r + Q = Y w``.
 
@@ -183,54 +202,65 @@ class Model:
         :param qd_r: reference speeds [rad/s, m/s].
         :param qdd_r: reference accelerations [rad/s^2, m/s^2].
         """
-        return self._backend.reference_regressor(*_arrays(q, qd, qd_r, qdd_r)) @ self._group
+        return self._evaluate('reference_regressor', (q, qd, qd_r, qdd_r), out)
 
-    def mass_matrix(self, q: ArrayLike) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Return A (n, n) or (N, n, n) of links and rotors [kg m^2, kg m, kg]."""
-        p = self._parameters
-        return _finish(self._backend.mass_matrix(p.grouped, *_arrays(q)) + p.rotor, p)
+        return self._evaluate('mass_matrix', (q,), out)
 
-    def gravity_torque(self, q: ArrayLike) -> Array:
+    def gravity_torque(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Return the torque that carries the weight [N m, N]."""
-        p = self._parameters
-        return _finish(self._backend.gravity_torque(p.grouped, *_arrays(q)), p)
+        return self._evaluate('gravity_torque', (q,), out)
 
-    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike) -> Array:
+    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
         """Return the Coriolis and centrifugal torque C(q, qd) qd [N m, N]."""
-        p = self._parameters
-        return _finish(self._backend.coriolis_torque(p.grouped, *_arrays(q, qd)), p)
+        return self._evaluate('coriolis_torque', (q, qd), out)
 
-    def friction_torque(self, qd: ArrayLike) -> Array:
+    def friction_torque(self, qd: ArrayLike, *, out: Array | None = None) -> Array:
         """Return the torque of friction and offset [N m, N]."""
-        return friction_torque(self._parameters.physics, *_arrays(qd))
+        return self._evaluate('friction_torque', (qd,), out)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                         wrench: ArrayLike | None = None) -> Array:
+                         wrench: ArrayLike | None = None, out: Array | None = None) -> Array:
         """Return the accelerations qdd for which `torque` is `tau` [rad/s^2, m/s^2]."""
-        p = self._parameters
-        q, qd, tau = _arrays(q, qd, tau)
-        effective = tau - friction_torque(p.physics, qd)
-        qdd = self._backend.forward_dynamics(p.grouped, p.rotor, q, qd, effective, _array(wrench))
-        return _finish(qdd, p)
+        return self._evaluate('forward_dynamics', (q, qd, tau), out, wrench)
+
+    def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None,
+                  wrench: ArrayLike | None = None) -> Array:
+        """Check the arrays, generate the function if it is new, and run it."""
+        arrays = state_arrays(self._chain, **dict(zip(INPUTS[name], values)), wrench=wrench)
+        functions, snapshot = self._in_use
+        method = getattr(type(self), name, type(self).regressor).__get__(self)
+        kernel = functions.kernel(name if wrench is None else name + WITH_WRENCH, method)
+        shape = next(iter(arrays.values())).shape[:-1]
+        result = kernel.evaluate(snapshot, arrays, _checked(out, shape + kernel.shape))
+        self._shorten(name, functions)
+        if out is not None and result is not out:
+            out[...] = result
+        return result if out is None else out
+
+    def _shorten(self, name: str, functions: FunctionSet) -> None:
+        """Let the next call of a compiled function go straight to its kernels."""
+        entry = functions.entry(name)
+        if (entry is not None and hasattr(type(self), name)
+                and self.__dict__.get(name) is not entry.direct):
+            with self._lock:
+                if functions is self._in_use[0]:
+                    self.__dict__[name] = entry.direct
 
 
-def _array(values: ArrayLike | None) -> Array | None:
-    return None if values is None else np.asarray(values, dtype=np.float64)
-
-
-def _arrays(*values: ArrayLike) -> list[Array]:
-    return [np.asarray(each, dtype=np.float64) for each in values]
-
-
-def _finish(result: Array, parameters: _Parameters, out: Array | None = None) -> Array:
-    """Apply the rule for non-finite parameters, and fill `out`."""
-    if not parameters.finite:
-        result = np.full_like(result, np.nan)
+def _checked(out: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """Return `out` if a kernel can write there; None if it cannot."""
     if out is None:
-        return result
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != result.shape:
-        raise StateError(f'out must be a float64 array of shape {result.shape}')
+        return None
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
+        raise StateError(f'out must be a float64 array of shape {shape}')
     if not out.flags.writeable:
         raise StateError('out is read-only')
-    out[...] = result
-    return out
+    return out if out.flags.c_contiguous and out.flags.aligned else None
+
+
+def _restored(chain: Chain, backend: str, parameters: Array, physics: JointPhysics) -> Model:
+    model = compile_model(chain, backend)
+    model.swap(parameters, physics)
+    return model

@@ -1,107 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The reference backend: the recursions of dynamics/ on floats, or on numpy rows for a batch.
+The loop form: the recursions of dynamics/ as they stand, on floats or on numpy rows for a batch.
 
-Every function takes the grouped parameters x (10 n,): values of a minimal set at the places of
-the standard parameters that it keeps, zeros elsewhere.
+It is the judge of all generated code, and what models run whose generated code would be too long.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.codegen.functions import LINEAR_RECURSION_FROM
+from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.forward_dynamics import (
     by_mass_matrix,
     linear_recursion,
     solve_from_tip,
 )
 from robot_dynamics_ros.dynamics.frames import gravity_vector
+from robot_dynamics_ros.dynamics.joint_torque import friction_torque, joint_regressor
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.pair import Pair
 from robot_dynamics_ros.dynamics.reference_motion import standard_reference_regressor
 from robot_dynamics_ros.dynamics.regressor import standard_regressor
 from robot_dynamics_ros.dynamics.samples import Samples
-from robot_dynamics_ros.dynamics.vector import Scalar, Vector
+from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector
 from robot_dynamics_ros.dynamics.wrench import wrench_at_last_joint
 
-#: From this number of joints on the recursion with linear cost is the quicker forward dynamics.
-LINEAR_RECURSION_FROM = 11
 
+class Reference:
+    """
+    Every function of a model; arrays (n,) or (N, n), results of the same form.
 
-class ReferenceBackend:
-    """Recursions on floats (one state) or numpy rows (a batch); the judge of all others."""
+    :param chain: the robot; its inertias are not used.
+    :param grouping: (10 n, p) from minimal parameters to grouped standard ones.
+    """
 
-    name = 'python'
-
-    def __init__(self, chain: Chain) -> None:
-        """Take the geometry and gravity of `chain`; inertias come with every call."""
-        self.chain = chain
+    def __init__(self, chain: Chain, grouping: Array) -> None:
+        """Take geometry and gravity."""
+        self._chain = chain
+        self._grouping = grouping
         self._gravity = gravity_vector(chain)
 
-    def inverse_dynamics(self, x: Array, q: Array, qd: Array, qdd: Array,
+    def inverse_dynamics(self, p: Snapshot, q: Array, qd: Array, qdd: Array,
                          wrench: Array | None = None) -> Array:
-        """Return the rigid-body torque; `wrench` is on the tip link, in its frame."""
-        state = Samples.of(self.chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
-        external = self._external(state)
-        return state.vector(newton_euler(state.frames, _by_link(x), state['qd'], state['qdd'],
-                                         self._gravity, external))
+        """Return the torque of the rigid links."""
+        state = Samples.of(self._chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
+        return self._rigid(p, state, state['qd'], state['qdd'], self._gravity)
+
+    def _rigid(self, p: Snapshot, state: Samples, qd: list[Scalar] | None,
+               qdd: list[Scalar] | None, gravity: Vector) -> Array:
+        rest = [0.0] * len(self._chain)
+        tau = newton_euler(state.frames, p.grouped, qd or rest, qdd or rest, gravity,
+                           self._external(state))
+        return _unless_finite(p, state.vector(tau))
 
     def _external(self, state: Samples) -> Pair | None:
         wrench = state.scalars.get('wrench')
-        return None if wrench is None else wrench_at_last_joint(self.chain, wrench)
+        return None if wrench is None else wrench_at_last_joint(self._chain, wrench)
 
-    def coriolis_torque(self, x: Array, q: Array, qd: Array) -> Array:
+    def torque(self, p: Snapshot, q: Array, qd: Array, qdd: Array,
+               wrench: Array | None = None) -> Array:
+        """Return the whole torque: rigid links, rotors, friction and offset."""
+        tau = self.inverse_dynamics(p, q, qd, qdd, wrench)
+        return np.asarray(tau + qdd @ p.rotor + self.friction_torque(p, qd))
+
+    def coriolis_torque(self, p: Snapshot, q: Array, qd: Array) -> Array:
         """Return C(q, qd) qd: the torque at qdd = 0 without gravity."""
-        state = Samples.of(self.chain, q=q, qd=qd)
-        return self._at_rest(x, state, state['qd'], (0.0, 0.0, 0.0))
+        state = Samples.of(self._chain, q=q, qd=qd)
+        return self._rigid(p, state, state['qd'], None, ZERO)
 
-    def gravity_torque(self, x: Array, q: Array) -> Array:
-        """Return Q(q): the torque that carries the weight."""
-        state = Samples.of(self.chain, q=q)
-        return self._at_rest(x, state, [0.0] * len(self.chain), self._gravity)
+    def gravity_torque(self, p: Snapshot, q: Array) -> Array:
+        """Return the torque that carries the weight."""
+        return self._rigid(p, Samples.of(self._chain, q=q), None, None, self._gravity)
 
-    def _at_rest(self, x: Array, state: Samples, qd: list[Scalar], gravity: Vector) -> Array:
-        rest = [0.0] * len(self.chain)
-        return state.vector(newton_euler(state.frames, _by_link(x), qd, rest, gravity))
+    def friction_torque(self, p: Snapshot, qd: Array) -> Array:
+        """Return friction and offset."""
+        return friction_torque(p.physics, qd)
 
-    def mass_matrix(self, x: Array, q: Array) -> Array:
-        """Return A(q) of the rigid links."""
-        state = Samples.of(self.chain, q=q)
-        return state.matrix(composite_bodies(state.frames, _by_link(x)))
+    def mass_matrix(self, p: Snapshot, q: Array) -> Array:
+        """Return A(q) of links and rotors."""
+        state = Samples.of(self._chain, q=q)
+        A = state.matrix(composite_bodies(state.frames, p.grouped))
+        return _unless_finite(p, A + p.rotor)
 
-    def forward_dynamics(self, x: Array, rotor: Array, q: Array, qd: Array, tau: Array,
+    def forward_dynamics(self, p: Snapshot, q: Array, qd: Array, tau: Array,
                          wrench: Array | None = None) -> Array:
-        """
-        Return qdd for the torque on the rigid links and rotors (friction taken off).
+        """Return the accelerations for which `torque` is tau."""
+        state = Samples.of(self._chain, q=q, qd=qd, tau=tau - self.friction_torque(p, qd),
+                           wrench=wrench)
+        try:
+            return _unless_finite(p, state.vector(self._accelerations(p, state)))
+        except ZeroDivisionError:  # a joint that moves no mass at all
+            return np.full(tau.shape, math.nan)
 
-        :param rotor: inertia matrix (n, n) of the rotors; diagonal without coupling.
-        """
-        state = Samples.of(self.chain, q=q, qd=qd, tau=tau, wrench=wrench)
-        external = self._external(state)
-        frames, links = state.frames, _by_link(x)
-        if np.count_nonzero(rotor - np.diag(np.diag(rotor))) == 0:
-            solve = linear_recursion if len(links) >= LINEAR_RECURSION_FROM else by_mass_matrix
-            return state.vector(solve(frames, links, state['qd'], state['tau'], self._gravity,
-                                      external, np.diag(rotor).tolist()))
-        rest = [0.0] * len(links)
+    def _accelerations(self, p: Snapshot, state: Samples) -> list[Scalar]:
+        frames, links, external = state.frames, p.grouped, self._external(state)
+        qd, tau = state['qd'], state['tau']
+        if not p.form.coupled:
+            solve = (linear_recursion if len(links) >= LINEAR_RECURSION_FROM
+                     else by_mass_matrix)
+            return solve(frames, links, qd, tau, self._gravity, external,
+                         np.diag(p.rotor).tolist())
         A = [[a + r for a, r in zip(*rows)]
-             for rows in zip(composite_bodies(frames, links), rotor.tolist())]
-        bias = newton_euler(frames, links, state['qd'], rest, self._gravity, external)
-        return state.vector(solve_from_tip(A, [t - b for t, b in zip(state['tau'], bias)]))
+             for rows in zip(composite_bodies(frames, links), p.rotor.tolist())]
+        bias = newton_euler(frames, links, qd, [0.0] * len(links), self._gravity, external)
+        return solve_from_tip(A, [t - b for t, b in zip(tau, bias)])
 
-    def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the regressor of the 10 n standard parameters."""
-        return standard_regressor(self.chain, q, qd, qdd)
+    def regressor(self, p: Snapshot, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the regressor of the minimal parameters."""
+        return np.asarray(standard_regressor(self._chain, q, qd, qdd) @ self._grouping)
 
-    def reference_regressor(self, q: Array, qd: Array, qd_r: Array, qdd_r: Array) -> Array:
-        """Return Y(q, qd, qd_r, qdd_r) of the 10 n standard parameters."""
-        return standard_reference_regressor(self.chain, q, qd, qd_r, qdd_r)
+    def regressor_with_joint_terms(self, p: Snapshot, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the regressor of the minimal parameters and of the joint terms."""
+        terms = joint_regressor(p.physics, qd, qdd)
+        terms[~np.all(np.isfinite(q), axis=-1)] = np.nan
+        return np.concatenate([self.regressor(p, q, qd, qdd), terms], axis=-1)
+
+    def reference_regressor(self, p: Snapshot, q: Array, qd: Array, qd_r: Array,
+                            qdd_r: Array) -> Array:
+        """Return Slotine and Li's regressor of the minimal parameters."""
+        Y = standard_reference_regressor(self._chain, q, qd, qd_r, qdd_r)
+        return np.asarray(Y @ self._grouping)
 
 
-def _by_link(x: Array) -> list[list[float]]:
-    """Return ten floats per link."""
-    rows: list[list[float]] = x.reshape(-1, 10).tolist()
-    return rows
+def _unless_finite(p: Snapshot, result: Array) -> Array:
+    """Return the result, or NaN if a parameter is not finite."""
+    return result if p.finite else np.full_like(result, np.nan)

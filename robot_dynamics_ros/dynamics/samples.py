@@ -17,6 +17,39 @@ from robot_dynamics_ros.dynamics.vector import Scalar
 from robot_dynamics_ros.errors import StateError
 
 
+def state_arrays(chain: Chain, **arrays: ArrayLike | None) -> dict[str, Array]:
+    """
+    Return arrays of shape (n,) or, all of them, (N, n) as float64, in the given order.
+
+    :param arrays: q, qd, qdd, tau: n entries; wrench: six entries; None = left out.
+    :raises StateError: a wrong size or type, or single and batch mixed.
+    """
+    given = {name: _real_array(name, values)
+             for name, values in arrays.items() if values is not None}
+    first_name, first = next(iter(given.items()))
+    for name, values in given.items():
+        width = 6 if name == 'wrench' else len(chain)
+        if values.ndim not in (1, 2) or values.shape[-1] != width:
+            meaning = ('fx, fy, fz, tx, ty, tz' if name == 'wrench'
+                       else ', '.join(chain.joint_names))
+            raise StateError(f'{name} has shape {values.shape}, expected ({width},) or '
+                             f'(N, {width}): {meaning}')
+        if values.shape[:-1] != first.shape[:-1]:
+            raise StateError(f'{name} has shape {values.shape} but {first_name} '
+                             f'{first.shape}: give one state or N states in all of them')
+    return given
+
+
+def _real_array(name: str, values: ArrayLike) -> Array:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in 'biuf':
+            raise TypeError(f'type {array.dtype}')
+    except (TypeError, ValueError) as error:
+        raise StateError(f'{name} must be an array of real numbers: {error}') from None
+    return array.astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True)
 class Samples:
     """
@@ -41,19 +74,8 @@ class Samples:
         :param arrays: q, qd, qdd, tau: n entries; wrench: six entries; None = left out.
         :raises StateError: a wrong size, or single and batch mixed.
         """
-        given = {name: np.asarray(values, dtype=np.float64)
-                 for name, values in arrays.items() if values is not None}
-        first_name, first = next(iter(given.items()))
-        for name, values in given.items():
-            width = 6 if name == 'wrench' else len(chain)
-            if values.ndim not in (1, 2) or values.shape[-1] != width:
-                meaning = ('fx, fy, fz, tx, ty, tz' if name == 'wrench'
-                           else ', '.join(chain.joint_names))
-                raise StateError(f'{name} has shape {values.shape}, expected ({width},) or '
-                                 f'(N, {width}): {meaning}')
-            if values.shape[:-1] != first.shape[:-1]:
-                raise StateError(f'{name} has shape {values.shape} but {first_name} '
-                                 f'{first.shape}: give one state or N states in all of them')
+        given = state_arrays(chain, **arrays)
+        first = next(iter(given.values()))
         valid = np.logical_and.reduce([np.isfinite(v).all(axis=-1) for v in given.values()])
         if first.ndim == 1:
             scalars = {name: values.tolist() if valid else [math.nan] * values.size

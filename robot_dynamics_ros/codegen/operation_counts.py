@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operation counts of the functions of a model, each found when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.codegen.function_set import FunctionSet
+from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
+from robot_dynamics_ros.codegen.program import Operations
+from robot_dynamics_ros.dynamics.mlc import MlcSet
+from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+
+#: What the published counts are for: rotor inertias that no minimal parameter holds, and a wrench.
+PUBLISHED = 'inverse_dynamics_with_rotor_and_wrench'
+
+_TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
+
+
+class OperationCounts(Mapping[str, Operations]):
+    """
+    Multiplications and additions by function; names with ``_with_wrench`` include a wrench.
+
+    :param chain: the robot.
+    :param mlc: its minimal set.
+    :param functions: where the programs come from.
+    """
+
+    def __init__(self, chain: Chain, mlc: MlcSet, functions: FunctionSet) -> None:
+        """Count nothing yet."""
+        self._chain = chain
+        self._mlc = mlc
+        self._functions = functions
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names."""
+        yield from INPUTS
+        yield from (name + WITH_WRENCH for name in _TAKE_WRENCH)
+        yield PUBLISHED
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(list(iter(self)))
+
+    def __getitem__(self, name: str) -> Operations:
+        """Return the operations of one function."""
+        if name not in list(iter(self)):
+            raise KeyError(name)
+        if name != PUBLISHED:
+            return self._functions.program(name).operations
+        links = self._functions.program('inverse_dynamics' + WITH_WRENCH).operations
+        rotors = len(rotor_grouping(self._chain, self._mlc).separate)  # Ia qdd, once each
+        return Operations(links.multiplications + rotors, links.additions + rotors)

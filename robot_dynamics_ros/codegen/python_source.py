@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as Python source: for floats, and for numpy rows where sin and cos are numpy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+from robot_dynamics_ros.codegen.graph import FUNCTIONS
+from robot_dynamics_ros.codegen.program import Program, Vector
+from robot_dynamics_ros.codegen.statements import Statements, body, prologue
+
+#: Outputs or names per line.
+_PER_LINE = 6
+
+
+def body_source(program: Program) -> str:
+    """Return a function of the inputs and the constants k that returns the list of outputs."""
+    vectors = (*program.inputs, Vector('k', len(program.constants)))
+    return _function(program.name, vectors, body(program))
+
+
+def prologue_source(program: Program) -> str:
+    """Return a function of the parameters that returns the list of constants."""
+    return _function(f'{program.name}_constants', program.parameters, prologue(program))
+
+
+def compiled(source: str, name: str, mathematics: ModuleType) -> Callable[..., list[Any]]:
+    """
+    Return the function `name` of Python source.
+
+    :param mathematics: where sin, cos, tanh and exp come from: ``math`` or ``numpy``.
+    """
+    namespace: dict[str, Any] = {kind: getattr(mathematics, kind) for kind in FUNCTIONS}
+    exec(compile(source, f'<generated {name}>', 'exec'), namespace)  # our own text, built above
+    function: Callable[..., list[Any]] = namespace[name]
+    return function
+
+
+def _function(name: str, vectors: Iterable[Vector], statements: Statements) -> str:
+    arguments = [vector for vector in vectors if vector.width]
+    lines = [f'def {name}({", ".join(vector.name for vector in arguments)}):']
+    for vector in arguments:
+        names = [f'{vector.name}{i}' for i in range(vector.width)]
+        lines += [f'    ({_listed(names, 5)}) = {vector.name}']
+    lines += [f'    {target} = {text}' for target, text in statements.lines]
+    lines += [f'    return [{_listed(statements.outputs, 12)}]']
+    return '\n'.join(lines) + '\n'
+
+
+def _listed(words: Sequence[str], indent: int) -> str:
+    """Return the words with a comma after each, several to a line."""
+    rows = [', '.join(words[i:i + _PER_LINE]) + ',' for i in range(0, len(words), _PER_LINE)]
+    return ('\n' + ' ' * indent).join(rows)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that replacing the parameters of a model replaces, as one object."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.codegen.functions import JointForm, joint_parameters
+from robot_dynamics_ros.codegen.program import Program
+from robot_dynamics_ros.codegen.python_source import compiled, prologue_source
+from robot_dynamics_ros.dynamics.joint_torque import rotor_inertia_matrix
+
+
+class Prologue:
+    """Gives the constants of one program from parameter values."""
+
+    def __init__(self, program: Program) -> None:
+        """Compile the prologue as Python."""
+        self.name = program.name
+        self._count = len(program.constants)
+        self._names = [vector.name for vector in program.parameters if vector.width]
+        self._function = compiled(prologue_source(program), f'{program.name}_constants', math)
+
+    def constants(self, values: dict[str, list[float]]) -> Array:
+        """Return k0, k1, ... and a last entry: zero, or NaN if a parameter is not finite."""
+        vectors = [values[name] for name in self._names]
+        finite = all(math.isfinite(value) for vector in vectors for value in vector)
+        try:
+            constants = self._function(*vectors)
+        except ZeroDivisionError:  # a joint without any inertia: no acceleration is the answer
+            finite, constants = False, [math.nan] * self._count
+        # not read-only: numba unpacks writable arrays several times quicker
+        return np.array([*constants, 0.0 if finite else math.nan])
+
+
+class Snapshot:
+    """
+    Parameter values of a model, never changed but replaced.
+
+    :param minimal: (p,) minimal parameters.
+    :param physics: joint physics.
+    :param grouping: (10 n, p) from minimal parameters to grouped standard ones.
+    """
+
+    def __init__(self, minimal: ArrayLike, physics: JointPhysics, grouping: Array) -> None:
+        """Copy the values."""
+        self.minimal = read_only(minimal)
+        self.physics = physics
+        self.form = JointForm.of(physics)
+        self._grouping = grouping
+        #: Constants of every program that has been used, by its name.
+        self.constants: dict[str, Array] = {}
+
+    @cached_property
+    def values(self) -> dict[str, list[float]]:
+        """Values of the parameters by the names that programs use."""
+        return {'mlc': self.minimal.tolist(), **joint_parameters(self.physics)}
+
+    @cached_property
+    def grouped(self) -> list[list[float]]:
+        """Ten grouped parameters per link."""
+        rows: list[list[float]] = np.reshape(self._grouping @ self.minimal, (-1, 10)).tolist()
+        return rows
+
+    @cached_property
+    def rotor(self) -> Array:
+        """Inertia matrix (n, n) of the rotors on the joint side."""
+        return rotor_inertia_matrix(self.physics)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether all minimal parameters are finite."""
+        return bool(np.all(np.isfinite(self.minimal)))
+
+    def constants_of(self, prologue: Prologue) -> Array:
+        """Return the constants of one program; calculated once."""
+        constants = self.constants.get(prologue.name)
+        if constants is None:
+            constants = self.constants[prologue.name] = prologue.constants(self.values)
+        return constants

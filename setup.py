@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 from glob import glob
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 PACKAGE = 'robot_dynamics_ros'
 NODES = ('dynamics_server', 'feedforward', 'simulated_robot', 'tracking_experiment')
+
+# Calls of compiled models. Optional: without a compiler they still work, slower.
+EXTENSIONS = [] if numpy is None else [
+    Extension(f'{PACKAGE}.codegen._entry', [f'{PACKAGE}/codegen/entry.c'],
+              include_dirs=[numpy.get_include()], extra_compile_args=['-O2'], optional=True),
+]
 
 setup(
     name=PACKAGE,
@@ -15,7 +26,8 @@ setup(
     maintainer_email='maintainers@robot-dynamics-ros.example',
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed']},
+    package_data={PACKAGE: ['py.typed', 'codegen/entry.c']},
+    ext_modules=EXTENSIONS,
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),

@@ -35,6 +35,7 @@ STAMPS = VENV / 'stamps'
 LOGS = VENV / 'logs'
 INTERFACES = ROOT / 'robot_dynamics_interfaces'
 TEST_INTERFACES = ROOT / 'test' / 'interfaces'
+ENTRY_POINT = ROOT / 'robot_dynamics_ros' / 'codegen' / 'entry.c'
 PYTHON = VENV / 'bin' / 'python'
 PYTHON_NAME = f'python{sys.version_info.major}.{sys.version_info.minor}'
 BASE_PYTHON = Path(sys.base_prefix) / 'bin' / PYTHON_NAME
@@ -68,8 +69,9 @@ def steps() -> list[Step]:
         Step('interfaces', 'build the messages of robot_dynamics_interfaces',
              (INTERFACES, HERE / 'ros_wheels.cmake'),
              lambda: build_interfaces('interfaces', INTERFACES)),
-        Step('package', 'install robot_dynamics_ros (editable)',
-             (ROOT / 'setup.py', ROOT / 'setup.cfg', ROOT / 'package.xml'), install_package),
+        Step('package', 'install robot_dynamics_ros (editable) and build its C entry point',
+             (ROOT / 'setup.py', ROOT / 'setup.cfg', ROOT / 'package.xml', ENTRY_POINT),
+             install_package),
         Step('test_interfaces', 'build the action that the tests use', (TEST_INTERFACES,),
              lambda: build_interfaces('test_interfaces', TEST_INTERFACES)),
     ]

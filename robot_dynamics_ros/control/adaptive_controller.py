@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+An adaptive law as a sampled controller: torque inside the limits, one step of learning per call.
+
+Nothing is learned while a torque is cut at its limit (the arm then lags for another reason than
+wrong parameters), while a step took longer than `LONGEST_STEP`, or while learning is switched off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.control.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw
+from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
+from robot_dynamics_ros.control.learned_model import LearnedModel
+from robot_dynamics_ros.control.low_pass import LowPass
+from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.errors import StateError
+
+#: Samples farther apart than this are no basis for learning [s].
+LONGEST_STEP = 0.02
+#: Filter of the acceleration that Craig's law needs [rad/s].
+_ACCELERATION_CUTOFF = 100.0
+
+
+class AdaptiveController:
+    """
+    The law with its memory: the unknowns as learned so far.
+
+    `learning` switches the adaptation on and off; `learned_now` tells whether the last call has
+    changed the unknowns.
+    """
+
+    def __init__(self, law: AdaptiveLaw, learned: LearnedModel, adaptation: Adaptation,
+                 limits: EffortLimits) -> None:
+        """
+        Begin with the first values of the unknowns.
+
+        :param law: the control law.
+        :param learned: the robot and what is unknown of it.
+        :param adaptation: how to learn it.
+        :param limits: of the efforts.
+        """
+        self.law, self.learned, self.adaptation = law, learned, adaptation
+        self.limits = limits
+        self.learning = True
+        self.learned_now = False
+        self._speed = LowPass(_ACCELERATION_CUTOFF)
+        self._theta = adaptation.unknowns.start
+
+    @property
+    def theta(self) -> Array:
+        """The unknowns (m,) as learned so far, read-only; may be assigned, inside the bounds."""
+        return self._theta
+
+    @theta.setter
+    def theta(self, values: Array) -> None:
+        unknowns = self.adaptation.unknowns
+        if np.shape(values) != unknowns.start.shape or not np.all(np.isfinite(values)):
+            raise StateError(f'the unknowns must be {len(unknowns)} finite numbers, got {values}')
+        self._theta = read_only(np.clip(values, unknowns.lower, unknowns.upper))
+
+    def reset(self) -> None:
+        """Forget what was learned."""
+        self._theta = self.adaptation.unknowns.start
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a new motion: the last sample is no neighbour of the next one."""
+        self._speed.restart()
+        self.learned_now = False
+
+    def weight(self, q: Array) -> Array:
+        """Return the torque (n,) [N m, N] that carries the arm as learned so far."""
+        Y = self.learned.model.regressor(q, np.zeros_like(q), np.zeros_like(q))
+        return np.asarray(Y @ self.learned.links(self._theta))
+
+    def command(self, desired: TrajectorySample, q: Array, qd: Array,
+                step: float) -> LimitedEffort:
+        """
+        Return the efforts (n,) [N m, N] inside the limits, and learn.
+
+        :param desired: the trajectory now, (n,) each.
+        :param q: (n,) measured positions [rad, m].
+        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param step: time since the last call [s].
+        :raises StateError: the state or the torque is not finite; nothing was learned.
+        """
+        qdd = self._speed.update(qd, step)[1] if self.law.needs_acceleration else qd
+        output = self.law.evaluate(self.learned, self.adaptation, self._theta, desired, q, qd,
+                                   qdd)
+        self.learned_now = False
+        try:
+            limited = self.limits.limit(output.torque)
+        except StateError:
+            self.restart()  # the next sample shall not be compared with this one
+            raise
+        if self.learning and 0.0 < step <= LONGEST_STEP and not limited.clamped.any():
+            theta = self.adaptation.stepped(self._theta, output.gradient, step)
+            if np.all(np.isfinite(theta)):
+                self._theta, self.learned_now = read_only(theta), True
+        return limited

@@ -21,7 +21,7 @@ from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.reference import Reference
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, SafeEnd
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class AdaptiveStream:
             try:
                 return self.controller.command(self._reference.sample(now), measured.q,
                                                measured.qd, step)
-            except StateError as error:
+            except RobotDynamicsError as error:
                 self._end(str(error))
         self._silent = not self.enabled
         return self._safe(measured)

@@ -13,7 +13,7 @@ from robot_dynamics_ros.control.adaptive_stream import AdaptiveStream, AdaptiveS
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 
 CHAIN = arm(np.random.default_rng(5), 2)
 MODEL = compile_model(CHAIN, backend='python')
@@ -161,7 +161,7 @@ def test_whatever_happens_commands_are_finite_and_limited(happenings):
                     stream.enable(now, measured)
                 else:
                     stream.disable()
-            except StateError:
+            except RobotDynamicsError:
                 pass
             command = stream.command(now, measured)
             assert command is None or np.all(np.abs(command.effort) <= LIMIT)

@@ -19,7 +19,6 @@ from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.reference import Reference
 from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
-from robot_dynamics_ros.dynamics.mlc import MlcSet
 
 #: Functions with more operations than this run the loop form: compiling them takes too long.
 LONGEST_PROGRAM = 8000
@@ -32,17 +31,14 @@ class FunctionSet:
     All functions of a chain for one form of joint physics and one backend.
 
     :param chain: the robot.
-    :param mlc: the minimal set whose values are the parameters.
     :param grouping: (10 n, p) from minimal parameters to grouped standard ones.
     :param form: what the joints are modelled with.
     :param backend: 'python', 'numpy' or 'numba'.
     """
 
-    def __init__(self, chain: Chain, mlc: MlcSet, grouping: Array, form: JointForm,
-                 backend: str) -> None:
+    def __init__(self, chain: Chain, grouping: Array, form: JointForm, backend: str) -> None:
         """Generate nothing yet."""
         self._chain = chain
-        self._mlc = mlc
         self._grouping = grouping
         self._backend = backend
         self._kernels: dict[str, Kernel] = {}
@@ -67,7 +63,7 @@ class FunctionSet:
 
         :raises GraphTooLarge: it has more than `largest` operations.
         """
-        return Equations(self._chain, self._mlc, self._grouping, self.form, largest).program(name)
+        return Equations(self._chain, self._grouping, self.form, largest=largest).program(name)
 
     def kernel(self, name: str, fallback: Callable[..., Array]) -> Kernel:
         """
@@ -106,7 +102,7 @@ class FunctionSet:
 
     def _shape(self, plain: str) -> tuple[int, ...]:
         """Return the shape of the result for one state."""
-        n, p = len(self._chain), len(self._mlc)
+        n, p = len(self._chain), self._grouping.shape[1]
         return {'mass_matrix': (n, n), 'regressor': (n, p), 'reference_regressor': (n, p),
                 'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(plain, (n,))
 

@@ -24,13 +24,13 @@ from robot_dynamics_ros.codegen.program import Program, Vector
 from robot_dynamics_ros.dynamics.customized import (
     customized_motion,
     customized_newton_euler,
+    regrouped,
 )
 from robot_dynamics_ros.dynamics.forward_dynamics import linear_recursion, solve_from_tip
 from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.friction import dry_friction_level, smooth_sign
 from robot_dynamics_ros.dynamics.joint_torque import rotor_inertia_matrix
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
-from robot_dynamics_ros.dynamics.mlc import MlcSet
 from robot_dynamics_ros.dynamics.pair import Pair
 from robot_dynamics_ros.dynamics.reference_motion import reference_regressor
 from robot_dynamics_ros.dynamics.regressor import link_twists, regressor_rows
@@ -78,6 +78,19 @@ class JointForm:
         return cls(physics.coupling is not None, physics.static is not None)
 
 
+@dataclass(frozen=True)
+class Arrangement:
+    """
+    Choices between formulations of the rigid-body torque that differ in operations only.
+
+    :param third_column: n flags for `customized_newton_euler`; None = its own rule.
+    :param eliminations: n of ELIMINATIONS for `regrouped`; None = Khalil & Dombre's.
+    """
+
+    third_column: tuple[bool, ...] | None = None
+    eliminations: tuple[str, ...] | None = None
+
+
 def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
     """Return the values of the joint physics by the names that programs use."""
     sharpness = 1.0 / physics.coulomb_velocity if physics.coulomb_velocity else EXACT_SIGN
@@ -97,21 +110,21 @@ class Equations:
     """
     One function of a chain on a graph of its own.
 
-    :param chain: the robot.
-    :param mlc: the minimal set whose values are the parameters.
+    :param chain: the robot; its inertias are not used.
     :param grouping: (10 n, p) from minimal parameters to grouped standard ones; exact zeros and
         ones where the algebra has them.
     :param form: what the joints are modelled with.
+    :param arrangement: which of equal formulations to use.
     :param largest: limit of the graph.
     """
 
-    def __init__(self, chain: Chain, mlc: MlcSet, grouping: Array, form: JointForm,
-                 largest: int | None = None) -> None:
+    def __init__(self, chain: Chain, grouping: Array, form: JointForm | None = None, *,
+                 arrangement: Arrangement | None = None, largest: int | None = None) -> None:
         """Prepare an empty graph."""
         self._chain = chain
-        self._mlc = mlc
         self._grouping = grouping
-        self._form = form
+        self._form = form or JointForm()
+        self._arrangement = arrangement or Arrangement()
         self._graph = Graph(largest)
         self._inputs: dict[str, list[Node]] = {}
         self._parameters: dict[str, list[Node]] = {}
@@ -153,10 +166,13 @@ class Equations:
     @cached_property
     def _links(self) -> list[list[Value]]:
         """Ten grouped parameters per link."""
-        mlc = self._parameter('mlc', len(self._mlc))
+        mlc = self._parameter('mlc', self._grouping.shape[1])
         x = [total([float(row[j]) * mlc[j] for j in np.flatnonzero(row)])
              for row in self._grouping]
-        return [x[i:i + 10] for i in range(0, len(x), 10)]
+        links = [x[i:i + 10] for i in range(0, len(x), 10)]
+        if self._arrangement.eliminations is None:
+            return links
+        return regrouped(self._frames, links, self._arrangement.eliminations)
 
     @property
     def _wrench(self) -> Pair | None:
@@ -168,7 +184,7 @@ class Equations:
         rest = [0.0] * len(self._chain)
         return customized_newton_euler(self._frames, self._links, qd or rest, qdd or rest,
                                        gravity_vector(self._chain) if gravity else ZERO,
-                                       self._wrench)
+                                       self._wrench, self._arrangement.third_column)
 
     def _inverse_dynamics(self) -> list[Value]:
         return self._rigid(self._inputs['qd'], self._inputs['qdd'])

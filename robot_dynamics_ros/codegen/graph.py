@@ -10,6 +10,7 @@ the operation: a - b and b - a are one entry.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
@@ -120,29 +121,29 @@ class Graph:
         return [self._node(Entry(PARAMETER, name=name, value=i, constant=True))
                 for i in range(count)]
 
-    def sin(self, argument: Value) -> Node:
+    def sin(self, argument: Value) -> Value:
         """Return the sine."""
-        node = self._as_node(argument)
-        return self._function('sin', node, node.sign)
+        return self._function('sin', argument, odd=True)
 
-    def cos(self, argument: Value) -> Node:
+    def cos(self, argument: Value) -> Value:
         """Return the cosine."""
-        return self._function('cos', self._as_node(argument))
+        return self._function('cos', argument, even=True)
 
-    def tanh(self, argument: Value) -> Node:
+    def tanh(self, argument: Value) -> Value:
         """Return the hyperbolic tangent."""
-        node = self._as_node(argument)
-        return self._function('tanh', node, node.sign)
+        return self._function('tanh', argument, odd=True)
 
-    def exp(self, argument: Value) -> Node:
+    def exp(self, argument: Value) -> Value:
         """Return the exponential function."""
-        node = self._as_node(argument)
-        return self._function('exp', node, argument_sign=node.sign)
+        return self._function('exp', argument)
 
-    def _function(self, kind: str, node: Node, sign: int = 1, argument_sign: int = 1) -> Node:
-        entry = Entry(kind, node.index, sign=argument_sign,
-                      constant=self.entries[node.index].constant)
-        return self._node(entry, sign)
+    def _function(self, kind: str, argument: Value, *, odd: bool = False,
+                  even: bool = False) -> Value:
+        if not isinstance(argument, Node):
+            return float(getattr(math, kind)(argument))
+        entry = Entry(kind, argument.index, sign=1 if odd or even else argument.sign,
+                      constant=self.entries[argument.index].constant)
+        return self._node(entry, argument.sign if odd else 1)
 
     def add(self, a: Node, b: Value) -> Value:
         """Return a + b."""

@@ -150,8 +150,7 @@ class Model:
             self._in_use = functions, snapshot
 
     def _functions_for(self, snapshot: Snapshot) -> FunctionSet:
-        functions = FunctionSet(self._chain, self._mlc, self._grouping, snapshot.form,
-                                self._backend)
+        functions = FunctionSet(self._chain, self._grouping, snapshot.form, self._backend)
         functions.use(snapshot)
         return functions
 

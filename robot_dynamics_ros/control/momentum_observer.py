@@ -38,6 +38,20 @@ class _State(NamedTuple):
     drive: Array  # effort less everything but the inertia [N m, N]
 
 
+def mean_external_torque(times: Array, qd: Array, mass: Array, drive: Array) -> Array:
+    """
+    Return what an unknown torque has done between N samples, on average (N - 1, n) [N m, N].
+
+    :param times: (N,) [s].
+    :param qd: (N, n) velocities [rad/s, m/s].
+    :param mass: (N, n, n) mass matrices of links and rotors.
+    :param drive: (N, n) measured torque less the model's torque at rest acceleration [N m, N].
+    """
+    rate = np.diff(qd, axis=0) / np.diff(times)[:, None]
+    inertial = np.einsum('kij,kj->ki', 0.5 * (mass[:-1] + mass[1:]), rate)
+    return np.asarray(inertial - 0.5 * (drive[:-1] + drive[1:]))
+
+
 class MomentumObserver:
     """Follows joint states and tells what the environment does to the joints."""
 
@@ -77,9 +91,9 @@ class MomentumObserver:
             self._estimate = np.zeros_like(now.qd)
             return None
         step = now.time - last.time
-        # everything that an unknown torque has done in this step, on average
-        mean = (0.5 * (last.mass + now.mass) @ (now.qd - last.qd) / step
-                - 0.5 * (last.drive + now.drive))
+        mean = mean_external_torque(np.array([last.time, now.time]), np.stack([last.qd, now.qd]),
+                                    np.stack([last.mass, now.mass]),
+                                    np.stack([last.drive, now.drive]))[0]
         before = self._estimate
         estimate = before - np.expm1(-self._bandwidth * step) * (mean - before)
         self._estimate = np.where(np.isfinite(estimate), estimate, 0.0)

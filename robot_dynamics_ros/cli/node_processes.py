@@ -27,10 +27,11 @@ class NodeError(RobotDynamicsError):
 
 class NodeProcesses:
     """
-    A group of nodes; use as ``with NodeProcesses(folder) as nodes:``.
+    A group of nodes; use as ``with NodeProcesses(folder, namespace) as nodes:``.
 
-    At the end of the block, also after Ctrl-C and SIGTERM, every node gets SIGINT, and what still
-    runs after a grace time is killed with all its children.
+    At the end of the block every node gets SIGINT, and what still runs after a grace time is
+    killed with all its children. Ctrl-C and SIGTERM are kept until no node is half started or half
+    ended, and raised then.
     """
 
     def __init__(self, folder: Path, namespace: str) -> None:
@@ -43,17 +44,32 @@ class NodeProcesses:
         self._folder = folder
         self._namespace = namespace
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._signal: int | None = None
 
     def __enter__(self) -> NodeProcesses:
-        """Turn SIGTERM into an exception, so that the block ends in order."""
-        self._handler = signal.signal(signal.SIGTERM, _end)
+        """Keep signals from now on."""
+        self._handlers = {number: signal.signal(number, self._keep)
+                          for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """End all nodes."""
+        """End all nodes, then obey a signal that came meanwhile."""
         self.end()
-        signal.signal(signal.SIGTERM, self._handler)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        if kind is None:
+            self._obey()
+
+    def _keep(self, number: int, frame: FrameType | None) -> None:
+        self._signal = number
+
+    def _obey(self) -> None:
+        number, self._signal = self._signal, None
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if number is not None:
+            raise SystemExit(128 + number)
 
     def start(self, node: str, parameters: Mapping[str, Any],
               remappings: Mapping[str, str] | None = None) -> None:
@@ -64,6 +80,7 @@ class NodeProcesses:
         :param parameters: ROS parameters.
         :param remappings: names in the node to other names.
         """
+        self._obey()
         file = self._folder / f'{node}.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': dict(parameters)}}),
                         encoding='utf-8')
@@ -90,6 +107,7 @@ class NodeProcesses:
         """
         end = time.monotonic() + patience
         while (code := self._processes[node].poll()) is None:
+            self._obey()
             for other, process in self._processes.items():
                 if other != node and process.poll() is not None:
                     raise NodeError(f'{other} has ended with exit code {process.returncode}:\n'
@@ -110,16 +128,12 @@ class NodeProcesses:
         for process in running:
             process.send_signal(signal.SIGINT)
         deadline = time.monotonic() + GRACE
-        try:
-            while any(process.poll() is None for process in running):
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.02)
-        finally:  # also when a second Ctrl-C ends the waiting
-            for process in running:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+        while time.monotonic() < deadline and any(each.poll() is None for each in running):
+            time.sleep(0.02)
+        for process in running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
     def exit_codes(self) -> Mapping[str, int | None]:
         """Return the exit code of every node; None = still running."""
@@ -127,7 +141,3 @@ class NodeProcesses:
 
     def _output(self, node: str) -> Path:
         return self._folder / f'{node}.txt'
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -46,6 +47,9 @@ from robot_dynamics_ros.nodes.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
+
+#: Longest wait for a controller to acknowledge the torque that is left behind [s].
+LAST_WORD = 0.5
 
 
 @dataclass(frozen=True)
@@ -163,6 +167,8 @@ class FeedforwardNode(RobotNode):
         if self._stream is not None:
             self._stream.stop('the node comes to rest')
             self._on_stream_tick()
+            if self.parameters.mode == 'stream':  # the process may end next: let it arrive
+                self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""

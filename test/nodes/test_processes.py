@@ -208,6 +208,7 @@ def test_the_lifecycle_can_be_managed_from_outside(ros, parameter_file, planar):
         request = ChangeState.Request(transition=Transition(id=transition))
         return ros.call(ChangeState, 'feedforward/change_state', request).success
 
+    ros.receive(DiagnosticArray, '/diagnostics')
     assert state() == State.PRIMARY_STATE_UNCONFIGURED
     assert change(Transition.TRANSITION_CONFIGURE)
     assert change(Transition.TRANSITION_ACTIVATE)

@@ -15,6 +15,8 @@ TEST_FOLDER = Path(__file__).resolve().parent.parent
 
 #: Longest wait for something that normally takes a fraction of a second [s].
 PATIENCE = 30.0
+#: A request without response is sent once more after this time [s].
+RESEND = 5.0
 
 
 class NodeProcess:
@@ -108,9 +110,17 @@ class RosDomain:
         client = self.node.create_client(service_type, name)
         try:
             self.spin_until(client.service_is_ready, f'service {name}')
-            future = client.call_async(request)
-            self.spin_until(future.done, f'response of {name}')
-            return future.result()
+            futures, sent = [], float('-inf')
+
+            def answered():
+                # a server that has not yet discovered this client drops its response
+                nonlocal sent
+                if time.monotonic() - sent > RESEND:
+                    sent = time.monotonic()
+                    futures.append(client.call_async(request))
+                return [future.result() for future in futures if future.done()]
+
+            return self.spin_until(answered, f'response of {name}')[0]
         finally:
             self.node.destroy_client(client)
 

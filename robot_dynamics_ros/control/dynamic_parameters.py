@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.estimation.estimate import MlcEstimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,14 +20,21 @@ class DynamicParameters:
 
     :param minimal: (p,) in the order of the minimal set, without payload.
     :param joint_physics: rotor inertia (NaN = inside a minimal parameter), friction, offset.
+    :param estimate: where they come from; None = from several places.
     """
 
     minimal: Array
     joint_physics: JointPhysics
+    estimate: MlcEstimate | None = None
 
     def __post_init__(self) -> None:
         """Copy the parameters and make them read-only."""
         object.__setattr__(self, 'minimal', read_only(self.minimal))
+
+    @classmethod
+    def of(cls, estimate: MlcEstimate) -> DynamicParameters:
+        """Return the parameters of an estimate."""
+        return cls(estimate.mlc.values, estimate.joint_physics, estimate)
 
     def blended(self, other: DynamicParameters, share: float) -> DynamicParameters:
         """

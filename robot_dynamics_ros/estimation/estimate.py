@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 
+from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array, read_only
-from robot_dynamics_ros.dynamics.mlc import MlcSet
+from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
 
 
 class EstimateState(IntEnum):
@@ -60,6 +61,18 @@ class MlcEstimate:
         object.__setattr__(self, 'covariance', read_only(self.covariance))
         object.__setattr__(self, 'residual_rms', read_only(self.residual_rms))
 
+    @classmethod
+    def not_estimated(cls, chain: Chain, mlc: MlcSet) -> MlcEstimate:
+        """
+        Return the parameters of a robot description, before any data.
+
+        :param chain: the robot; its joint physics is taken.
+        :param mlc: one of its minimal sets, with values.
+        """
+        return cls(chain.robot, chain.base, chain.tip, mlc, chain.joint_physics,
+                   (False,) * len(mlc), (), np.zeros((0, 0)), 0, np.nan,
+                   np.full(len(chain), np.nan), EstimateState.FROM_URDF)
+
     @property
     def model_hash(self) -> str:
         """Identity of geometry, gravity, set and names."""
@@ -76,3 +89,28 @@ class MlcEstimate:
         known = self.deviations
         return np.array([known.get(name, np.nan) if sure else np.nan
                          for name, sure in zip(self.mlc.names, self.identified)])
+
+    def converted_to(self, chain: Chain, set: str) -> MlcEstimate:
+        """
+        Return the estimate in another minimal set of the same robot.
+
+        Standard deviations are carried over as far as they are those of a combination of what was
+        estimated; where they are not, they are unknown.
+
+        :param chain: the robot.
+        :param set: 'lin', 'khalil' or 'numeric'.
+        :raises ParameterError: unknown set.
+        """
+        if set == self.mlc.set:
+            return self
+        other = minimal_parameters(chain, set)
+        M = self.mlc.conversion_to(other)
+        sure = np.array(self.identified, dtype=bool)
+        known = tuple(not np.any(row[~sure]) for row in M)
+        kept = [i for i, name in enumerate(self.unknowns) if name in self.mlc.names]
+        places = [self.mlc.names.index(self.unknowns[i]) for i in kept]
+        rows = M[np.array(known)][:, places]
+        covariance = rows @ self.covariance[kept][:, kept] @ rows.T
+        return replace(self, mlc=self.mlc.converted_to(other), identified=known,
+                       unknowns=tuple(name for name, each in zip(other.names, known) if each),
+                       covariance=covariance)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -15,8 +15,8 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
@@ -24,8 +24,13 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints
 from robot_dynamics_ros.dynamics.mlc import MlcSet
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 
 _NANOSECONDS = 1_000_000_000
+
+#: Field of the message, field of JointPhysics.
+_JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
+                'coulomb_friction': 'coulomb', 'torque_offset': 'offset'}
 
 
 def seconds(time: Time | Duration) -> float:
@@ -138,17 +143,52 @@ def payload_to_message(payload: Inertia, tip: str, time: Time) -> InertiaStamped
     return message
 
 
-def mlc_to_message(mlc: MlcSet, chain: Chain, time: Time, state: int) -> MlcSetMessage:
-    """Return minimal parameters that were not estimated as a message."""
-    physics, n = chain.joint_physics, len(chain)
+def estimate_to_message(estimate: MlcEstimate, time: Time) -> MlcSetMessage:
+    """Return minimal parameters and joint physics as a message."""
+    mlc, physics = estimate.mlc, estimate.joint_physics
     message = MlcSetMessage(
-        robot=chain.robot, model_hash=mlc.model_hash, base_link=chain.base, tip_link=chain.tip,
-        set=mlc.set, joint_names=list(chain.joint_names), names=list(mlc.names),
-        formulas=list(mlc.formulas), units=list(mlc.units), values=doubles(mlc.values),
-        standard_deviations=[math.nan] * len(mlc), identified=[False] * len(mlc),
-        rotor_inertia=doubles(physics.rotor_inertia), viscous_friction=doubles(physics.viscous),
-        coulomb_friction=doubles(physics.coulomb), torque_offset=doubles(physics.offset),
-        coulomb_velocity=physics.coulomb_velocity, samples=0, condition_number=math.nan,
-        residual_rms=[math.nan] * n, state=state)
-    message.header.stamp, message.header.frame_id = time, chain.base
+        robot=estimate.robot, model_hash=mlc.model_hash, base_link=estimate.base_link,
+        tip_link=estimate.tip_link, set=mlc.set, joint_names=list(mlc.joint_names),
+        names=list(mlc.names), formulas=list(mlc.formulas), units=list(mlc.units),
+        values=doubles(mlc.values), standard_deviations=doubles(estimate.standard_deviations),
+        identified=list(estimate.identified), coulomb_velocity=physics.coulomb_velocity,
+        samples=estimate.samples, condition_number=float(estimate.condition_number),
+        residual_rms=doubles(estimate.residual_rms), state=int(estimate.state),
+        **{field: doubles(getattr(physics, name)) for field, name in _JOINT_TERMS.items()})
+    message.header.stamp, message.header.frame_id = time, estimate.base_link
     return message
+
+
+def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
+                          physics: JointPhysics) -> MlcEstimate:
+    """
+    Return the minimal parameters and joint physics in a message.
+
+    :param mlc: the set that they are to be used in.
+    :param physics: what a message does not tell is taken from here: coupling.
+    :raises ParameterError: of another robot or set, lists of wrong lengths, a value that is not
+        finite.
+    """
+    if message.model_hash != mlc.model_hash:
+        raise ParameterError(
+            f"minimal parameters of '{message.robot}', set {message.set}, are for another "
+            'geometry, gravity or set; identify again, or check base, tip and gravity')
+    p, n = len(mlc), len(mlc.joint_names)
+    lengths = {'values': p, 'standard_deviations': p, 'identified': p, 'formulas': p,
+               'residual_rms': n, **dict.fromkeys(_JOINT_TERMS, n)}
+    for field, length in lengths.items():
+        if len(getattr(message, field)) != length:
+            raise ParameterError(f'minimal parameters: {len(getattr(message, field))} {field}, '
+                                 f'expected {length}')
+    deviations = np.array(message.standard_deviations)
+    known = np.isfinite(deviations)
+    return MlcEstimate(
+        message.robot, message.base_link, message.tip_link,
+        replace(mlc.with_values(message.values), formulas=tuple(message.formulas)),
+        replace(physics, coulomb_velocity=message.coulomb_velocity, static=None,
+                stribeck_velocity=None,
+                **{name: np.array(getattr(message, field))
+                   for field, name in _JOINT_TERMS.items()}),
+        tuple(message.identified), tuple(name for name, sure in zip(mlc.names, known) if sure),
+        np.diag(deviations[known]**2), message.samples, message.condition_number,
+        np.array(message.residual_rms), EstimateState(message.state))

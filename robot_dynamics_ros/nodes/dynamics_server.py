@@ -2,7 +2,8 @@
 """
 The dynamics server: torques and minimal parameters by service, and what the robot carries.
 
-``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the payload in use is the latched topic
+``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the parameters are those of the URDF, of a
+file, or learned ones from the topic ``mlc``. The payload in use is the latched topic
 ``payload``, which the feedforward node follows. With `publish_shares` the shares of the measured
 motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, measured minus model on
 ``~/residual``, and what the environment exerts on ``~/external_torque``, with an event in the
@@ -18,29 +19,28 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros.control.joint_state import JointStateReader
 from robot_dynamics_ros.control.torque_monitor import TorqueMonitor, TorqueShares
 from robot_dynamics_ros.control.torque_threshold import TorqueThreshold
-from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
+    estimate_to_message,
     joint_state,
-    mlc_to_message,
     payload_from_message,
     payload_to_message,
     sample_from_message,
 )
-from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
+from robot_dynamics_ros.nodes.parameter_source import ParameterSource, SourceParameters
+from robot_dynamics_ros.nodes.parameters import declare_number, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
 
 
 @dataclass(frozen=True)
-class DynamicsServerParameters(RobotParameters):
+class DynamicsServerParameters(SourceParameters):
     """Parameters of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
 
     publish_shares: bool = parameter(False, 'publish the shares of the torque of joint_states')
@@ -60,16 +60,19 @@ class DynamicsServerNode(RobotNode):
         self._reader: JointStateReader | None = None
         self._monitor = TorqueMonitor(self.parameters.observer_bandwidth)
         self._threshold: TorqueThreshold | None = None
+        self._source = ParameterSource(self)
 
     def make_interfaces(self) -> None:
         """Create services and topics."""
         self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
         self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
         self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
+        self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
         if self.parameters.publish_shares:
             self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
                             for name in TorqueShares._fields}
+        if self.parameters.publish_shares or self.parameters.follow_mlc:
             self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
 
     def use_robot(self, robot: Robot) -> None:
@@ -80,6 +83,7 @@ class DynamicsServerNode(RobotNode):
                                      '[N m, N]') for name in names]
         threshold = TorqueThreshold(names, np.array(
             [np.inf if value is None else value for value in thresholds]))
+        self._source.use_robot(robot)
         if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
             robot.carry(self.robot.payload)
         self._threshold = threshold
@@ -89,6 +93,7 @@ class DynamicsServerNode(RobotNode):
     def clock_set_back(self) -> None:
         """Accept earlier stamps."""
         self._monitor.restart()
+        self._source.restart()
         if self._reader is not None:
             self._reader.restart()
 
@@ -119,12 +124,8 @@ class DynamicsServerNode(RobotNode):
         try:
             with self.report.timed('get_mlc'):
                 robot = self._usable_robot()
-                own = robot.model.mlc.with_values(robot.model.parameters)
-                wanted = request.set or 'lin'
-                mlc = own if own.set == wanted else own.converted_to(
-                    minimal_parameters(robot.chain, wanted))
-                response.mlc = mlc_to_message(mlc, robot.chain, self.get_clock().now().to_msg(),
-                                              MlcSetMessage.FROM_URDF)
+                estimate = robot.in_use.converted_to(robot.chain, request.set or 'lin')
+                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
                 response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
@@ -155,8 +156,11 @@ class DynamicsServerNode(RobotNode):
                 or not self.active):
             return
         try:
-            sample = self.robot.in_torques(sample_from_message(self._reader, message, self.now))
-            shares = self._monitor.shares(self.robot.model, sample)
+            sample = sample_from_message(self._reader, message, self.now)
+            self._source.observe(sample)
+            if not self.parameters.publish_shares:
+                return
+            shares = self._monitor.shares(self.robot.model, self.robot.in_torques(sample))
         except RobotDynamicsError as error:
             self.report.warn('dropped joint states', str(error))
             return

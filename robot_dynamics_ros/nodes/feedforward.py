@@ -39,7 +39,8 @@ from robot_dynamics_ros.nodes.conversion import (
     trajectory_from_message,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
+from robot_dynamics_ros.nodes.parameter_source import ParameterSource, SourceParameters
+from robot_dynamics_ros.nodes.parameters import declare_number, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
@@ -53,7 +54,7 @@ LAST_WORD = 0.5
 
 
 @dataclass(frozen=True)
-class FeedforwardParameters(RobotParameters):
+class FeedforwardParameters(SourceParameters):
     """Parameters of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
 
     mode: str = parameter('trajectory', 'what to publish', choices=('trajectory', 'stream'))
@@ -93,6 +94,7 @@ class FeedforwardNode(RobotNode):
         self._stream: TorqueStream | None = None
         self._sent: tuple[Trajectory, float] | None = None
         self._relay: TrajectoryRelay | None = None
+        self._source = ParameterSource(self)
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -107,6 +109,7 @@ class FeedforwardNode(RobotNode):
             self.create_timer(1.0 / p.torques_rate, self._on_torques_tick)
         if p.controller_action:
             self._relay = self._make_relay(p.controller_action, streaming)
+        self._source.make_interfaces()
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
 
@@ -137,6 +140,7 @@ class FeedforwardNode(RobotNode):
             if limit is not None:
                 given[name] = limit
         limits = EffortLimits.of_chain(robot.chain, given)
+        self._source.use_robot(robot)
         self.come_to_rest()
         self._limits = limits
         self._position_limits = robot.chain.position_limits
@@ -173,6 +177,7 @@ class FeedforwardNode(RobotNode):
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
         self._measured, self._sent = None, None
+        self._source.restart()
         if self._reader is not None:
             self._reader.restart()
         if self._stream is not None:
@@ -183,6 +188,7 @@ class FeedforwardNode(RobotNode):
             return
         try:
             self._measured = sample_from_message(self._reader, message, self.now)
+            self._source.observe(self._measured)
             self.report.count('joint states')
         except RobotDynamicsError as error:
             self.report.warn('dropped joint states', str(error))

@@ -11,31 +11,42 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
+from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.chain.urdf import chain_from_urdf
 from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 
 class Robot:
     """
-    Chain, compiled model and payload.
+    Chain, compiled model, the parameters in use and the payload.
 
-    :param chain: the robot without payload (one of the joints file belongs to the robot).
-    :param joints_file: what was read beside the URDF.
+    `model` has parameters and payload together; `parameters` are those of the arm alone, and
+    `estimate` says where they come from.
     """
 
     def __init__(self, chain: Chain, joints_file: JointsFile) -> None:
-        """Compile the model."""
+        """
+        Compile the model, with the parameters of the URDF.
+
+        :param chain: the robot without payload (one of the joints file belongs to the robot).
+        :param joints_file: what was read beside the URDF.
+        """
         self.chain = chain
         self.joints_file = joints_file
         #: What the efforts of the robot mean.
         self.effort_semantics: EffortSemantics = joints_file.effort_semantics(chain)
         self.model: Model = compile_model(chain)
         self.payload = Inertia.zero()
-        self._unloaded = self.model.parameters
+        #: What the payload adds to the minimal parameters (p,).
+        self.load: Array = np.zeros(len(self.model.mlc))
+        self.estimate = MlcEstimate.not_estimated(chain, self.model.mlc)
+        self.parameters = DynamicParameters.of(self.estimate)
 
     def in_torques(self, sample: JointSample) -> JointSample:
         """Return a joint state with its efforts as whole joint torques [N m, N]."""
@@ -48,9 +59,26 @@ class Robot:
 
     def carry(self, payload: Inertia) -> None:
         """Take a payload in the tip frame into account from now on, instead of the last one."""
-        self.model.parameters = self._unloaded + payload_parameters(self.model.mlc, self.chain,
-                                                                    payload)
-        self.payload = payload
+        load = payload_parameters(self.model.mlc, self.chain, payload)
+        self.model.parameters = self.parameters.minimal + load
+        self.payload, self.load = payload, load
+
+    def use(self, parameters: DynamicParameters) -> None:
+        """
+        Compute with other parameters of the arm from now on; the payload stays on.
+
+        :raises ParameterError: a wrong number of them, or joint physics that no joint can have.
+        """
+        self.model.swap(parameters.minimal + self.load, parameters.joint_physics)
+        self.parameters = parameters
+        if parameters.estimate is not None:  # not between two sets
+            self.estimate = parameters.estimate
+
+    @property
+    def in_use(self) -> MlcEstimate:
+        """The estimate with the values that the model has now, payload included."""
+        return replace(self.estimate, mlc=self.estimate.mlc.with_values(self.model.parameters),
+                       joint_physics=self.model.joint_physics)
 
 
 def load_robot(description: str, parameters: RobotParameters) -> Robot:

@@ -8,14 +8,20 @@ pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
 
 from geometry_msgs.msg import InertiaStamped
 from std_msgs.msg import Header
+from support.robots import URDF_FOLDER
 from support.trajectories import random_trajectory
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_dynamics_ros import chain_from_urdf, minimal_parameters
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     duration,
+    estimate_from_message,
+    estimate_to_message,
     payload_from_message,
     payload_to_message,
     seconds,
@@ -84,3 +90,45 @@ def test_a_payload_in_another_frame_is_refused():
 
 def test_no_payload_needs_no_frame():
     assert payload_from_message(InertiaStamped(), 'tool').mass == 0.0
+
+
+@pytest.fixture
+def estimate(rng):
+    chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf')
+    mlc = minimal_parameters(chain)
+    p = len(mlc)
+    root = rng.normal(size=(p, p))
+    physics = JointPhysics([np.nan, 0.3], [1.0, 2.0], [0.4, 0.5], [0.1, -0.2], 0.02)
+    return MlcEstimate('planar', 'base_link', 'link_2', mlc.with_values(rng.normal(size=p)),
+                       physics, (False, *[True] * (p - 1)), mlc.names, root @ root.T, 4321, 17.5,
+                       np.array([0.2, 0.3]), EstimateState.LEARNING)
+
+
+def test_an_estimate_survives_the_way_through_a_message(estimate):
+    message = estimate_to_message(estimate, stamp(2.0))
+    assert (message.header.frame_id, message.header.stamp.sec) == ('base_link', 2)
+    back = estimate_from_message(message, estimate.mlc, JointPhysics.zero(2))
+    np.testing.assert_array_equal(back.mlc.values, estimate.mlc.values)
+    np.testing.assert_array_equal(back.standard_deviations, estimate.standard_deviations)
+    for name in ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'coulomb_velocity'):
+        np.testing.assert_array_equal(getattr(back.joint_physics, name),
+                                      getattr(estimate.joint_physics, name))
+    for name in ('robot', 'base_link', 'tip_link', 'identified', 'samples', 'condition_number',
+                 'state', 'model_hash'):
+        assert getattr(back, name) == getattr(estimate, name), name
+    np.testing.assert_array_equal(back.residual_rms, estimate.residual_rms)
+
+
+@pytest.mark.parametrize(('field', 'value', 'message'), [
+    ('model_hash', 'abc', 'another geometry, gravity or set'),
+    ('values', [1.0], '1 values, expected'),
+    ('values', 'nan', 'not finite'),
+    ('viscous_friction', [1.0], '1 viscous_friction, expected 2'),
+    ('residual_rms', [], '0 residual_rms, expected 2'),
+    ('identified', [], '0 identified'),
+])
+def test_an_estimate_that_does_not_fit_is_refused(estimate, field, value, message):
+    sent = estimate_to_message(estimate, stamp(2.0))
+    setattr(sent, field, [np.nan] * len(estimate.mlc) if value == 'nan' else value)
+    with pytest.raises(ParameterError, match=message):
+        estimate_from_message(sent, estimate.mlc, JointPhysics.zero(2))

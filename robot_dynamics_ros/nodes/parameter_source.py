@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where a node has the parameters of its robot from: the URDF, a file, or live from ``mlc``.
+
+Live ones pass a gate, take over gradually, and give way again if the motion that follows speaks
+against them; each of these is a line in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rclpy.clock import Clock, ClockType
+
+from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
+from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
+from robot_dynamics_ros.control.joint_state import JointSample
+from robot_dynamics_ros.control.live_parameters import LiveParameters
+from robot_dynamics_ros.control.parameter_gate import ParameterGate
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.estimation.estimate import EstimateState
+from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.nodes.conversion import estimate_from_message
+from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import LATCHED, RobotNode
+
+#: Steps of a gradual change [s].
+STEP = 0.01
+#: How often the parameters in use are compared with those before [s].
+RECONSIDER = 1.0
+
+
+@dataclass(frozen=True)
+class SourceParameters(RobotParameters):
+    """Parameters of every node that computes torques."""
+
+    parameters_file: str = parameter(
+        '', 'parameters.yaml written by identify; empty = parameters of the URDF')
+    follow_mlc: bool = parameter(
+        False, 'take learned parameters from the topic mlc, through a gate')
+    swap_duration: float = parameter(0.5, 'of the change to learned parameters [s]', minimum=0.0,
+                                     maximum=60.0)
+    judged_motion: float = parameter(
+        4.0, 'learned parameters are judged by the motion of this time [s]', minimum=0.5,
+        maximum=60.0)
+
+
+class ParameterSource:
+    """Feeds one node's robot with parameters."""
+
+    def __init__(self, node: RobotNode) -> None:
+        """
+        Wait for a robot.
+
+        :param node: its parameters are SourceParameters.
+        """
+        self._node = node
+        self._live: LiveParameters | None = None
+
+    def make_interfaces(self) -> None:
+        """Subscribe to learned parameters, if they are wanted."""
+        if self._node.parameters.follow_mlc:
+            self._node.create_subscription(MlcSetMessage, 'mlc', self._on_mlc, LATCHED)
+            # real time: a paused simulation still gets its answers
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            self._ramp = self._node.create_timer(STEP, self._on_step, clock=steady)
+            self._ramp.cancel()
+            self._node.create_timer(RECONSIDER, self._on_reconsider, clock=steady)
+
+    def use_robot(self, robot: Robot) -> None:
+        """
+        Give a new robot its first parameters, before it is taken over.
+
+        :raises ParameterError: the file cannot be used for this robot.
+        """
+        p = self._node.parameters
+        gate = ParameterGate(robot.chain) if p.follow_mlc or p.parameters_file else None
+        if p.parameters_file and gate is not None:
+            robot.use(DynamicParameters.of(read_parameters(p.parameters_file, robot.chain)))
+            if reason := gate.objection(robot.parameters):
+                raise ParameterError(f'{p.parameters_file}: {reason}')
+        self._live = None
+        if p.follow_mlc and gate is not None:
+            self._live = LiveParameters(gate, robot.parameters, window=p.judged_motion,
+                                        ramp=p.swap_duration)
+        self._node.report.value('parameters', robot.estimate.state.name)
+
+    def restart(self) -> None:
+        """Forget the motion so far: the clock was set back."""
+        if self._live is not None and self._node.robot is not None:
+            self._live.restart()
+            self._take(self._node.robot, self._live.present)
+
+    def observe(self, sample: JointSample) -> None:
+        """Remember a joint state, efforts in the unit of the robot."""
+        if self._live is not None and self._node.robot is not None:
+            self._live.observe(self._node.robot.in_torques(sample))
+
+    def _on_mlc(self, message: MlcSetMessage) -> None:
+        robot, live, report = self._node.robot, self._live, self._node.report
+        if robot is None or live is None:
+            return
+        try:
+            estimate = estimate_from_message(message, robot.model.mlc, robot.chain.joint_physics)
+        except RobotDynamicsError as error:
+            report.warn('refused parameters', str(error))
+            return
+        judgement = live.offer(DynamicParameters.of(estimate), robot.load, self._node.now,
+                               samples=estimate.samples,
+                               converged=estimate.state == EstimateState.CONVERGED)
+        report.value('learned parameters', judgement.reason)
+        if judgement.accepted:
+            self._node.get_logger().info(f'learned parameters of {estimate.samples} samples are '
+                                         f'taken over: {judgement.reason}')
+            report.count('parameter changes')
+            self._ramp.reset()
+
+    def _on_reconsider(self) -> None:
+        robot, live = self._node.robot, self._live
+        if robot is None or live is None:
+            return
+        judgement = live.reconsider(robot.load, self._node.now)
+        if judgement.accepted:
+            self._node.report.warn('parameter rollbacks',
+                                   f'the learned parameters are taken back: {judgement.reason}')
+            self._ramp.reset()
+
+    def _on_step(self) -> None:
+        robot, live = self._node.robot, self._live
+        if robot is None or live is None or not live.advance(self._node.now):
+            self._ramp.cancel()
+        else:
+            self._take(robot, live.present)
+
+    def _take(self, robot: Robot, parameters: DynamicParameters) -> None:
+        robot.use(parameters)
+        self._node.report.value('parameters', robot.estimate.state.name)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters from the URDF, a file, or live through the gate, in both nodes that use them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from rclpy.lifecycle import TransitionCallbackReturn
+from support.messages import joint_state_message, motion_message, payload_message, published
+from support.motions import swinging_samples
+from support.tolerances import OTHER_IMPLEMENTATION, assert_close
+
+from robot_dynamics_interfaces.msg import MlcSet
+from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.estimation.parameters_file import write_parameters
+from robot_dynamics_ros.nodes.conversion import (
+    estimate_to_message,
+    stamp,
+    trajectory_from_message,
+)
+from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+
+pytestmark = pytest.mark.ros
+
+Q, QD, QDD = [0.3, -0.5], [1.0, -2.0], [3.0, 0.5]
+
+
+@pytest.fixture
+def true_model(planar):
+    return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))
+
+
+@pytest.fixture
+def learned(planar, true_model):
+    """Return what a perfect identification would have found."""
+    estimate = MlcEstimate.not_estimated(true_model.chain, true_model.mlc)
+    return replace(estimate, state=EstimateState.CONVERGED, samples=1000,
+                   identified=(True,) * len(true_model.mlc), residual_rms=np.array([0.1, 0.1]))
+
+
+@pytest.fixture
+def file(tmp_path, learned):
+    path = tmp_path / 'parameters.yaml'
+    write_parameters(path, learned)
+    return str(path)
+
+
+def torque(node):
+    answer = node._on_get_dynamics(
+        GetDynamics.Request(position=Q, velocity=QD, acceleration=QDD), GetDynamics.Response())
+    assert answer.success, answer.message
+    return np.array(answer.torque)
+
+
+def mlc(node):
+    return node._on_get_mlc(GetMlc.Request(), GetMlc.Response()).mlc
+
+
+def move(node, model, start=1.0):
+    """Show a node the joint states of a robot that moves for four seconds."""
+    for sample in swinging_samples(model, 4.0, start=start, rate=100.0):
+        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd,
+                                                 sample.effort))
+
+
+def let_change(node):
+    """Run the timer of a gradual change to its end."""
+    source = node._source
+    for _ in range(1000):
+        if source._ramp.is_canceled():
+            return
+        source._on_step()
+    raise AssertionError('the change does not end')
+
+
+def live_node(make_node, planar, kind=DynamicsServerNode, **parameters):
+    node = make_node(kind, robot_description=planar, follow_mlc=True, swap_duration=0.0,
+                     **parameters)
+    assert node._source._ramp.is_canceled()
+    return node
+
+
+def test_both_nodes_take_parameters_from_a_file(make_node, planar, file, true_model):
+    server = make_node(DynamicsServerNode, robot_description=planar, parameters_file=file)
+    assert_close(torque(server), true_model.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
+    assert mlc(server).state == MlcSet.FROM_FILE
+    assert mlc(server).samples == 1000
+    feedforward = make_node(FeedforwardNode, robot_description=planar, parameters_file=file)
+    sent = published(feedforward, '/joint_trajectory')
+    feedforward._on_trajectory(motion_message())
+    result = trajectory_from_message(sent[0], with_efforts=True)
+    assert_close(result.efforts, true_model.torque(result.positions, result.velocities,
+                                                   result.accelerations), OTHER_IMPLEMENTATION)
+
+
+@pytest.mark.parametrize(('spoil', 'message'), [
+    (lambda text: 'format: 7', 'is not a parameters file'),
+    (lambda text: text.replace('model_hash: ', 'model_hash: 0'), 'another geometry, gravity'),
+    (lambda text: text.replace('value: ', 'value: -', 1), 'not positive definite'),
+])
+def test_a_file_that_cannot_be_used_ends_the_start(make_node, planar, file, tmp_path, spoil,
+                                                   message):
+    path = tmp_path / 'spoiled.yaml'
+    path.write_text(spoil(Path(file).read_text(encoding='utf-8')), encoding='utf-8')
+    node = make_node(DynamicsServerNode, start=False, robot_description=planar,
+                     parameters_file=str(path))
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert message in node.report.status().message
+
+
+@pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
+def test_learned_parameters_are_taken_over_when_they_explain_the_motion(make_node, planar, kind,
+                                                                        learned, true_model):
+    node = live_node(make_node, planar, kind)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    assert node._source._ramp.is_canceled(), 'no motion to judge it by'
+    move(node, true_model)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    let_change(node)
+    assert_close(node.robot.model.torque(Q, QD, QDD), true_model.torque(Q, QD, QDD),
+                 OTHER_IMPLEMENTATION)
+    assert node.report.counted('parameter changes') == 1
+    values = {each.key: each.value for each in node.report.status().values}
+    assert values['parameters'] == 'CONVERGED'
+    assert 'falls to' in values['learned parameters']
+
+
+def test_the_server_tells_what_it_uses(make_node, planar, learned, true_model):
+    node = live_node(make_node, planar)
+    assert mlc(node).state == MlcSet.FROM_URDF
+    move(node, true_model)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    let_change(node)
+    told = mlc(node)
+    assert (told.state, told.samples) == (MlcSet.CONVERGED, 1000)
+    assert all(told.identified)
+    assert_close(np.array(told.values), learned.mlc.values, OTHER_IMPLEMENTATION)
+    khalil = node._on_get_mlc(GetMlc.Request(set='khalil'), GetMlc.Response())
+    assert khalil.success
+    assert khalil.mlc.set == 'khalil'
+
+
+def test_a_payload_stays_on_learned_parameters(make_node, planar, learned, true_model):
+    node = live_node(make_node, planar)
+    load = payload_message(2.0, true_model.chain.tip, (0.1, 0.0, 0.0))
+    node._on_set_payload(SetPayload.Request(payload=load), SetPayload.Response())
+    loaded = compile_model(true_model.chain.with_payload(node.robot.payload))
+    move(node, loaded)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    let_change(node)
+    assert_close(torque(node), loaded.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
+    nothing = payload_message(0.0, true_model.chain.tip)
+    node._on_set_payload(SetPayload.Request(payload=nothing), SetPayload.Response())
+    assert_close(torque(node), true_model.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
+
+
+@pytest.mark.parametrize(('change', 'counted'), [
+    (lambda message: setattr(message, 'state', MlcSet.LEARNING), 0),
+    (lambda message: setattr(message, 'model_hash', 'x'), 1),
+    (lambda message: setattr(message, 'values', [np.nan] * len(message.values)), 1),
+    (lambda message: setattr(message, 'values', [3.0 * each for each in message.values]), 0),
+    (lambda message: setattr(message, 'viscous_friction', [-9.0, -9.0]), 0),
+    (lambda message: setattr(message, 'torque_offset', [np.inf, 0.0]), 0),
+])
+def test_parameters_that_do_not_pass_change_nothing(make_node, planar, learned, true_model,
+                                                    change, counted):
+    node = live_node(make_node, planar)
+    move(node, true_model)
+    before = torque(node)
+    message = estimate_to_message(learned, stamp(1.0))
+    change(message)
+    node._source._on_mlc(message)
+    assert node._source._ramp.is_canceled()
+    np.testing.assert_array_equal(torque(node), before)
+    assert node.report.counted('refused parameters') == counted
+    assert node.report.counted('parameter changes') == 0
+
+
+def test_parameters_that_fail_later_are_taken_back(make_node, planar, learned, true_model):
+    node = live_node(make_node, planar)
+    before = torque(node)
+    move(node, true_model)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    let_change(node)
+    node._source._live._changed = 5.0  # the stamps of this test are not of the node's clock
+    move(node, compile_model(chain_from_urdf(planar)), start=6.0)
+    node._source._on_reconsider()
+    let_change(node)
+    np.testing.assert_allclose(torque(node), before)
+    assert node.report.counted('parameter rollbacks') == 1
+    assert mlc(node).state == MlcSet.FROM_URDF
+
+
+def test_a_change_is_gradual(make_node, planar, learned, true_model):
+    node = make_node(DynamicsServerNode, robot_description=planar, follow_mlc=True,
+                     swap_duration=30.0)
+    move(node, true_model)
+    before, end = torque(node), true_model.torque(Q, QD, QDD)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node._source._on_step()
+    assert np.abs(torque(node) - before).max() < 0.1 * np.abs(end - before).max()
+    assert mlc(node).state == MlcSet.FROM_URDF, 'not before the change is complete'
+    node.clock_set_back()
+    np.testing.assert_allclose(torque(node), end)
+
+
+def test_a_new_description_starts_with_its_own_parameters(make_node, planar, learned, true_model,
+                                                          description):
+    node = live_node(make_node, planar)
+    move(node, true_model)
+    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    let_change(node)
+    node._load(planar)
+    assert_close(torque(node), compile_model(chain_from_urdf(planar)).torque(Q, QD, QDD),
+                 OTHER_IMPLEMENTATION)
+    assert mlc(node).state == MlcSet.FROM_URDF

@@ -8,6 +8,8 @@ wrong parameters), while a step took longer than `LONGEST_STEP`, or while learni
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from robot_dynamics_ros.chain.pose import Array, read_only
@@ -17,7 +19,9 @@ from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.control.learned_model import LearnedModel
 from robot_dynamics_ros.control.low_pass import LowPass
 from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 
 #: Samples farther apart than this are no basis for learning [s].
 LONGEST_STEP = 0.02
@@ -30,7 +34,7 @@ class AdaptiveController:
     The law with its memory: the unknowns as learned so far.
 
     `learning` switches the adaptation on and off; `learned_now` tells whether the last call has
-    changed the unknowns.
+    changed the unknowns, `samples` how many calls have.
     """
 
     def __init__(self, law: AdaptiveLaw, learned: LearnedModel, adaptation: Adaptation,
@@ -47,6 +51,7 @@ class AdaptiveController:
         self.limits = limits
         self.learning = True
         self.learned_now = False
+        self.samples = 0
         self._speed = LowPass(_ACCELERATION_CUTOFF)
         self._theta = adaptation.unknowns.start
 
@@ -65,6 +70,7 @@ class AdaptiveController:
     def reset(self) -> None:
         """Forget what was learned."""
         self._theta = self.adaptation.unknowns.start
+        self.samples = 0
         self.restart()
 
     def restart(self) -> None:
@@ -76,6 +82,24 @@ class AdaptiveController:
         """Return the torque (n,) [N m, N] that carries the arm as learned so far."""
         Y = self.learned.model.regressor(q, np.zeros_like(q), np.zeros_like(q))
         return np.asarray(Y @ self.learned.links(self._theta))
+
+    def estimate(self, set: str = 'lin') -> MlcEstimate:
+        """
+        Return the robot as learned so far; nothing is known about the accuracy.
+
+        :param set: name of a minimal set, see `minimal_parameters`.
+        :raises ParameterError: unknown set.
+        """
+        model, learned = self.learned.model, self.learned
+        own = model.mlc.with_values(learned.links(self._theta))
+        mlc = own if own.set == set else own.converted_to(minimal_parameters(model.chain, set))
+        changed = np.any(own.conversion_to(mlc) @ learned.unknowns.matrix, axis=1) & (
+            self.samples > 0)
+        state = (EstimateState.FROM_URDF if self.samples == 0 else
+                 EstimateState.LEARNING if self.learned_now else EstimateState.FROZEN)
+        return replace(MlcEstimate.not_estimated(model.chain, mlc),
+                       joint_physics=learned.joint_physics(self._theta), samples=self.samples,
+                       identified=tuple(changed.tolist()), state=state)
 
     def command(self, desired: TrajectorySample, q: Array, qd: Array,
                 step: float) -> LimitedEffort:
@@ -101,4 +125,5 @@ class AdaptiveController:
             theta = self.adaptation.stepped(self._theta, output.gradient, step)
             if np.all(np.isfinite(theta)):
                 self._theta, self.learned_now = read_only(theta), True
+                self.samples += 1
         return limited

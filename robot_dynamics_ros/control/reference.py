@@ -41,7 +41,8 @@ class Reference:
         self._names, self._fade, self._speeds = joint_names, fade, speeds
         rest = np.zeros(len(joint_names))
         self._trajectory, self._start = self._standing_at(q), now
-        self._offset, self._switched = self._fading((rest, qd, rest)), now
+        self._offset, self._switched = self._fading(rest, qd, rest), now
+        self._offset_after_end: Trajectory | None = None
 
     def follow(self, trajectory: Trajectory, start: float, now: float) -> None:
         """
@@ -71,31 +72,27 @@ class Reference:
         After its last point a trajectory is held at rest, whatever speed that point has.
         """
         elapsed = now - self._start
-        curve = self._trajectory.sample(elapsed)
-        if len(self._trajectory) > 1 and elapsed >= self._trajectory.duration:
-            self._rest_at_end(curve)
-            curve = self._trajectory.sample(0.0)
-        offset = self._offset.sample(now - self._switched)
+        curve = _held_at_end(self._trajectory, elapsed)
+        if self._offset_after_end is not None and elapsed >= self._trajectory.duration:
+            offset = self._offset_after_end.sample(elapsed - self._trajectory.duration)
+        else:
+            offset = self._offset.sample(now - self._switched)
         return TrajectorySample(curve.q + offset.q, curve.qd + offset.qd, curve.qdd + offset.qdd,
                                 curve.effort)
 
-    def _rest_at_end(self, last: TrajectorySample) -> None:
-        """Replace the trajectory by its end; a speed that is left fades out."""
-        end = self._start + self._trajectory.duration
-        fading = self._offset.sample(end - self._switched)
-        self._offset = self._fading((fading.q, fading.qd + last.qd, fading.qdd + last.qdd))
-        self._trajectory, self._start = self._standing_at(last.q), end
-        self._switched = end
-
     def _switch(self, trajectory: Trajectory, start: float, now: float) -> None:
-        before, after = self.sample(now), trajectory.sample(now - start)
-        self._offset = self._fading((before.q - after.q, before.qd - after.qd,
-                                     before.qdd - after.qdd))
+        before, after = self.sample(now), _held_at_end(trajectory, now - start)
+        self._offset = self._fading(before.q - after.q, before.qd - after.qd,
+                                    before.qdd - after.qdd)
         self._trajectory, self._start, self._switched = trajectory, start, now
+        self._offset_after_end = None
+        end = start + trajectory.duration
+        if end > now:  # what is left of the offset and of the speed at the end fades out after it
+            left, last = self._offset.sample(end - now), trajectory.sample(trajectory.duration)
+            self._offset_after_end = self._fading(left.q, left.qd + last.qd, left.qdd + last.qdd)
 
-    def _fading(self, state: tuple[Array, Array, Array]) -> Trajectory:
-        """Return a motion from a state (position, speed, acceleration) to zero."""
-        q, qd, qdd = state
+    def _fading(self, q: Array, qd: Array, qdd: Array) -> Trajectory:
+        """Return a motion from a state to zero."""
         far = float(np.max(_PEAK * np.abs(q) / self._speeds, initial=0.0))
         zero = np.zeros_like(q)
         return Trajectory(self._names, np.array([0.0, max(self._fade, far)]), np.array([q, zero]),
@@ -103,3 +100,12 @@ class Reference:
 
     def _standing_at(self, q: Array) -> Trajectory:
         return Trajectory(self._names, np.zeros(1), np.asarray(q)[None])
+
+
+def _held_at_end(trajectory: Trajectory, elapsed: float) -> TrajectorySample:
+    """Return the curve; at rest from its last point on."""
+    curve = trajectory.sample(elapsed)
+    if elapsed < trajectory.duration:
+        return curve
+    rest = np.zeros_like(curve.q)
+    return TrajectorySample(curve.q, rest, rest, curve.effort)

@@ -21,6 +21,7 @@ from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
+from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 
 #: Groups of unknowns by word: all minimal parameters, all link parameters, a load at the tip, and
@@ -157,7 +158,8 @@ def load_unknowns(model: Model, heaviest: float = HEAVIEST_LOAD,
         raise ParameterError(f'load: largest mass and size must be positive, got {heaviest} kg '
                              f'and {size} m')
     names = tuple(f'load_{name}' for name in STANDARD_PARAMETERS)
-    columns = [_load_effect(model, Inertia.from_standard_parameters(unit)) for unit in np.eye(10)]
+    columns = [payload_parameters(model.mlc, model.chain, Inertia.from_standard_parameters(unit))
+               for unit in np.eye(10)]
     inertia, product, moment = heaviest * size**2, 0.5 * heaviest * size**2, heaviest * size
     upper = np.array([inertia, product, product, inertia, product, inertia, moment, moment, moment,
                       heaviest])
@@ -176,7 +178,7 @@ def load_mass_unknown(model: Model, centre: ArrayLike, *, start: float = 0.0,
     :param largest: [kg].
     """
     point = Inertia.from_centre_of_mass(1.0, centre, np.zeros((3, 3)))
-    column = _load_effect(model, point)[:, None]
+    column = payload_parameters(model.mlc, model.chain, point)[:, None]
     return replace(_of_links(('load_mass',), ('kg',), column, [start]),
                    lower=np.zeros(1), upper=np.array([largest]))
 
@@ -207,13 +209,6 @@ def joint_term_values(physics: JointPhysics) -> Array:
     """Return the values (4, n) of JOINT_TERMS; a grouped rotor inertia is zero."""
     return np.array([np.nan_to_num(physics.rotor_inertia, nan=0.0), physics.viscous,
                      physics.coulomb, physics.offset])
-
-
-def _load_effect(model: Model, load: Inertia) -> Array:
-    """Return what a body in the tip frame adds to the minimal parameters (p,)."""
-    chain = model.chain
-    bare = chain.with_links([Inertia.zero()] * len(chain))
-    return model.mlc.of(bare.with_payload(load))
 
 
 def _of_links(names: Sequence[str], units: Sequence[str], matrix: Array,

@@ -19,6 +19,7 @@ from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.low_pass import LowPass
 from robot_dynamics_ros.control.trajectory import TrajectorySample
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation.estimate import EstimateState
 
 STEP = 0.002
 CHAIN = arm(np.random.default_rng(3))
@@ -113,6 +114,24 @@ def test_the_weight_is_that_of_what_was_learned(rng):
     mass = subject.weight(q) - MODEL.gravity_torque(q)
     subject.theta = 2.0 * theta
     np.testing.assert_allclose(subject.weight(q) - MODEL.gravity_torque(q), 2.0 * mass)
+
+
+def test_the_estimate_says_what_was_learned(state):
+    subject = controller(learn=('load', 'Fv2'))
+    before = subject.estimate()
+    np.testing.assert_allclose(before.mlc.values, MODEL.parameters)
+    assert before.state == EstimateState.FROM_URDF and not any(before.identified)
+    subject.command(*state, STEP)
+    after = subject.estimate('khalil')
+    assert after.mlc.set == 'khalil' and after.samples == 1
+    assert after.state == EstimateState.LEARNING and any(after.identified)
+    assert after.joint_physics.viscous[1] != before.joint_physics.viscous[1]
+    np.testing.assert_array_equal(after.joint_physics.coulomb, before.joint_physics.coulomb)
+    subject.learning = False
+    subject.command(*state, STEP)
+    assert subject.estimate().state == EstimateState.FROZEN
+    with pytest.raises(ParameterError, match='unknown set'):
+        subject.estimate('magic')
 
 
 def test_assigned_unknowns_are_kept_inside_the_bounds():

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.ros
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
-NODES = ('feedforward', 'dynamics_server', 'simulated_robot')
+NODES = ('adaptive_controller', 'feedforward', 'dynamics_server', 'simulated_robot')
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +66,9 @@ def started(name, **arguments):
     return nodes
 
 
-def test_there_are_the_four_launch_files():
-    assert [f'{name}.launch.py' for name in ('demo', 'feedforward', 'gazebo', 'robot')] == FILES
+def test_there_are_these_launch_files():
+    assert [f'{name}.launch.py' for name in ('adaptive_controller', 'adaptive_demo', 'demo',
+                                             'feedforward', 'gazebo', 'robot')] == FILES
 
 
 @pytest.mark.parametrize('name', FILES)
@@ -81,6 +82,8 @@ def test_every_argument_says_what_it_is(name):
 
 
 @pytest.mark.parametrize(('name', 'executables'), [
+    ('adaptive_controller.launch.py', ['adaptive_controller']),
+    ('adaptive_demo.launch.py', ['adaptive_controller', 'simulated_robot']),
     ('feedforward.launch.py', ['feedforward']),
     ('robot.launch.py', ['feedforward', 'dynamics_server']),
     ('demo.launch.py', ['feedforward', 'dynamics_server', 'simulated_robot']),

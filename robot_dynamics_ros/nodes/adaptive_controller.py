@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The adaptive controller: trajectory and joint states in, torque out, learning while it moves.
+
+Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. What is
+learned is the latched topic ``~/mlc``, and ``~/get_mlc``; ``~/reset`` forgets it. ``~/enable``
+takes the arm over and gives it back. Without fresh joint states a watchdog commands the weight.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, fields
+
+import numpy as np
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
+from robot_dynamics_interfaces.srv import GetMlc
+from robot_dynamics_ros.control.adaptive_choice import (
+    LAW_NAMES,
+    AdaptiveSettings,
+    make_adaptive_controller,
+)
+from robot_dynamics_ros.control.adaptive_stream import AdaptiveStream, AdaptiveStreamSettings
+from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.torque_stream import SAFE_ENDS
+from robot_dynamics_ros.control.unknown_parameters import GROUPS
+from robot_dynamics_ros.errors import RobotDynamicsError, StateError
+from robot_dynamics_ros.nodes.conversion import (
+    doubles,
+    estimate_to_message,
+    sample_from_message,
+    seconds,
+    trajectory_from_message,
+)
+from robot_dynamics_ros.nodes.joint_limits import effort_limits
+from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.runner import run
+
+#: Speed of smoothing out where a joint has no velocity limit [rad/s, m/s].
+_FREE_SPEED = 1.0
+#: Share of the velocity limits that smoothing out may use.
+_SPEED_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class AdaptiveControllerParameters(RobotParameters):
+    """Parameters of the adaptive controller; also ``effort_limits.<joint>`` [N m, N]."""
+
+    law: str = parameter('slotine_li', 'slotine_li_modified is that of Lu & Meng',
+                         choices=LAW_NAMES)
+    bandwidth: tuple[float, ...] = parameter(
+        (), 'lambda, one number or one per joint [1/s]; empty = 20')
+    damping: tuple[float, ...] = parameter(
+        (), 'K per joint [N m s/rad, N s/m], or one number times the inertia of each joint [1/s]; '
+            'empty = bandwidth times mass matrix')
+    learn: tuple[str, ...] = parameter(
+        (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = load, Fv, Fc, offset')
+    learning_time: float = parameter(
+        0.0, 'time constant of learning links and load [s]; 0 = that of the law, inf = never',
+        minimum=0.0, maximum=float('inf'))
+    friction_time: float = parameter(
+        0.0, 'time constant of learning joint terms [s]; 0 = that of the law, inf = never',
+        minimum=0.0, maximum=float('inf'))
+    dead_zone: float = parameter(
+        0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
+              'times the noise of the speed [rad/s, m/s]', minimum=0.0, maximum=10.0)
+    leakage: float = parameter(0.0, 'return to the first values [1/s]', minimum=0.0,
+                               maximum=100.0)
+    heaviest_load: float = parameter(10.0, 'largest mass of a load that is learned [kg]',
+                                     minimum=0.001, maximum=1e4)
+    load_size: float = parameter(0.5, 'largest extent of that load from the tip frame [m]',
+                                 minimum=0.001, maximum=100.0)
+    enabled: bool = parameter(True, 'take the arm over as soon as joint states come; false = '
+                                    'wait for ~/enable')
+    joint_state_timeout: float = parameter(0.1, 'older joint states end control [s]',
+                                           minimum=0.001, maximum=10.0)
+    safe_end: str = parameter('gravity', 'torque when control has ended', choices=SAFE_ENDS)
+    fade: float = parameter(0.5, 'shortest time to smooth out a jump of the orders [s]',
+                            minimum=0.01, maximum=60.0)
+    mlc_rate: float = parameter(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
+                                maximum=100.0)
+
+
+class AdaptiveControllerNode(RobotNode):
+    """Controls the arm and learns what it weighs."""
+
+    parameter_type = AdaptiveControllerParameters
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('adaptive_controller', **settings)
+        self._reader: JointStateReader | None = None
+        self._measured: JointSample | None = None
+        self._stream: AdaptiveStream | None = None
+        self._published = -1
+
+    def make_interfaces(self) -> None:
+        """Create topics, services and timers."""
+        p = self.parameters
+        self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
+        self._mlc = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
+        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        self.create_service(SetBool, '~/enable', self._on_enable)
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self.create_timer(0.5 * p.joint_state_timeout, self._on_watchdog)
+        self.create_timer(1.0 / p.mlc_rate, self._on_mlc_tick)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Make a controller for it; what was learned about another robot is forgotten."""
+        p = self.parameters
+        given = {field.name: getattr(p, field.name) for field in fields(AdaptiveSettings)}
+        chosen = AdaptiveSettings(**{key: value for key, value in given.items() if value != ()})
+        controller = make_adaptive_controller(robot.model, effort_limits(self, robot.chain),
+                                              chosen)
+        speeds = _SPEED_SHARE * np.nan_to_num(robot.chain.velocity_limits, nan=_FREE_SPEED)
+        self.come_to_rest()
+        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
+            p.joint_state_timeout, p.safe_end, p.fade, speeds))
+        self._published = -1
+        if p.enabled and self.active:
+            self._stream.enable_when_ready()
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take the arm over, unless that is left to ~/enable."""
+        if self.parameters.enabled and self._stream is not None:
+            self._stream.enable_when_ready()
+        return super().on_activate(state)
+
+    def come_to_rest(self) -> None:
+        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        if self._stream is not None:
+            self._stream.disable('the node comes to rest')
+            self._command()
+
+    def clock_set_back(self) -> None:
+        """Accept earlier stamps; control ends with a safe torque."""
+        if self._reader is not None:
+            self._reader.restart()
+        self._command()
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._reader is None:
+            return
+        try:
+            self._measured = sample_from_message(self._reader, message, self.now)
+            self.report.count('joint states')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped joint states', str(error))
+            return
+        if self.active:
+            with self.report.timed('command'):
+                self._command()
+
+    def _on_watchdog(self) -> None:
+        """Command the weight where joint states have stayed away."""
+        measured, timeout = self._measured, self.parameters.joint_state_timeout
+        if self.active and (measured is None or abs(self.now - measured.received) > timeout):
+            self._command()
+
+    def _command(self) -> None:
+        """Publish what the controller says now, if it says anything."""
+        stream = self._stream
+        if stream is None:
+            return
+        was_running = stream.running
+        command = stream.command(self.now, self._measured)
+        if was_running and not stream.running:
+            self.report.warn('ends of control', f'control has ended: {stream.ending}; now '
+                                                f'commanding the safe torque')
+        if command is None:
+            return
+        self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
+        self.report.count('commands')
+        for name, number in zip(stream.controller.limits.joint_names, command.clamped.tolist()):
+            if number:
+                self.report.warn(f'clamped efforts of {name}', f'joint {name}: effort cut at the '
+                                                               'limit; not learning')
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        stream, now = self._stream, self.now
+        if not self.active or stream is None or self.robot is None:
+            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            return
+        try:
+            if message.points:
+                trajectory = trajectory_from_message(message).in_order(
+                    self.robot.chain.joint_names)
+                stream.follow(trajectory, seconds(message.header.stamp) or now, now,
+                              self._measured)
+            else:
+                stream.stop(now)
+            self.report.count('trajectories')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        try:
+            stream = self._usable_stream()
+            if request.data:
+                stream.enable(self.now, self._measured)
+                response.message = 'the arm is under control'
+            else:
+                stream.disable()
+                self._command()
+                response.message = 'the arm was given back with a safe torque'
+            response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'enable: {error}')
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            self._usable_stream().controller.reset()
+            response.success, response.message = True, 'what was learned is forgotten'
+        except RobotDynamicsError as error:
+            response.message = str(error)
+        return response
+
+    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
+        try:
+            response.mlc = self._mlc_message(request.set or 'lin')
+            response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'get_mlc: {error}')
+        return response
+
+    def _on_mlc_tick(self) -> None:
+        if self._stream is None or not self.active:
+            return
+        samples = self._stream.controller.samples
+        if samples != self._published:
+            self._mlc.publish(self._mlc_message('lin'))
+            self._published = samples
+
+    def _mlc_message(self, wanted: str) -> MlcSetMessage:
+        return estimate_to_message(self._usable_stream().controller.estimate(wanted),
+                                   self.get_clock().now().to_msg())
+
+    def _usable_stream(self) -> AdaptiveStream:
+        if self._stream is None or not self.active:
+            raise StateError('no robot description yet, or the node is not active')
+        return self._stream
+
+
+def main() -> int:
+    """Run the node."""
+    return run(AdaptiveControllerNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adaptive controller node: what it commands, what it refuses, how it ends, what it learns."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rclpy.lifecycle import TransitionCallbackReturn
+from std_srvs.srv import SetBool, Trigger
+from support.messages import (
+    JOINTS,
+    joint_state_message,
+    motion_message,
+    payload_message,
+    published,
+    trajectory_message,
+)
+from support.tolerances import OTHER_IMPLEMENTATION, assert_close
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_interfaces.msg import MlcSet
+from robot_dynamics_interfaces.srv import GetMlc
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
+
+pytestmark = pytest.mark.ros
+
+Q = (0.1, 0.2)
+
+
+@pytest.fixture
+def make(make_node, planar):
+    def make_controller(**parameters):
+        return make_node(AdaptiveControllerNode, robot_description=planar, **parameters)
+    return make_controller
+
+
+@pytest.fixture
+def node(make):
+    return make()
+
+
+@pytest.fixture
+def commands(node):
+    return published(node, '/commands')
+
+
+@pytest.fixture
+def model(planar):
+    return compile_model(chain_from_urdf(planar))
+
+
+def see(node, position=Q, velocity=(0.0, 0.0)):
+    node._on_joint_state(joint_state_message(node.now, position, velocity))
+
+
+def efforts(messages):
+    return np.array([message.data for message in messages])
+
+
+def test_every_joint_state_is_answered_and_the_arm_held_where_it_is(node, commands, model):
+    see(node)
+    see(node)
+    assert len(commands) == 2
+    assert_close(efforts(commands)[0], model.torque(Q, [0, 0], [0, 0]), OTHER_IMPLEMENTATION)
+
+
+def test_a_trajectory_is_followed_without_a_bump_and_an_empty_one_stops(node, commands, model):
+    see(node)
+    node._on_trajectory(motion_message(goal=(0.5, -0.4)))
+    see(node)
+    first, second = efforts(commands)
+    jump = model.mass_matrix(Q) @ (400.0 * np.array(Q))  # bandwidth 20, from Q to zero
+    assert np.abs(second - first).max() < 0.2 * np.abs(jump).max()
+    stream = node._stream
+    assert stream._reference.sample(node.now + 5.0).q.tolist() == pytest.approx([0.5, -0.4])
+    node._on_trajectory(JointTrajectory())
+    assert np.abs(stream._reference.sample(node.now + 5.0).q - Q).max() < 0.05
+    assert node.report.counted('trajectories') == 2
+
+
+def test_it_learns_and_says_so(node, commands, model):
+    mlc = published(node, '/mlc')
+    node._on_mlc_tick()
+    assert mlc[0].state == MlcSet.FROM_URDF
+    np.testing.assert_allclose(mlc[0].values, model.parameters)
+    see(node)
+    for _ in range(20):
+        see(node, (Q[0] - 0.002, Q[1]))
+    node._on_mlc_tick()
+    node._on_mlc_tick()
+    assert len(mlc) == 2 and mlc[1].state == MlcSet.LEARNING and mlc[1].samples > 0
+    assert any(mlc[1].identified)
+    assert np.any(np.array(mlc[1].values) != model.parameters)
+    answer = node._on_get_mlc(GetMlc.Request(set='khalil'), GetMlc.Response())
+    assert answer.success and answer.mlc.set == 'khalil'
+    assert node._on_reset(Trigger.Request(), Trigger.Response()).success
+    answer = node._on_get_mlc(GetMlc.Request(), GetMlc.Response())
+    np.testing.assert_allclose(answer.mlc.values, model.parameters)
+    assert not node._on_get_mlc(GetMlc.Request(set='none'), GetMlc.Response()).success
+
+
+def test_lost_joint_states_end_control_with_the_weight_and_freeze_learning(node, commands, model):
+    see(node)
+    see(node, (Q[0] - 0.02, Q[1]))
+    theta = node._stream.controller.theta
+    weight = node._stream.controller.weight(np.array([Q[0] - 0.02, Q[1]]))
+    node._on_watchdog()
+    assert len(commands) == 2  # all is well still
+    late = node.parameters.joint_state_timeout + 0.01
+    node._measured = type(node._measured)(**{**vars(node._measured),
+                                             'received': node.now - late})
+    node._on_watchdog()
+    assert_close(efforts(commands)[-1], weight, OTHER_IMPLEMENTATION)
+    assert node.report.counted('ends of control') == 1
+    np.testing.assert_array_equal(node._stream.controller.theta, theta)
+    see(node)
+    assert not node._stream.running
+    node._on_trajectory(motion_message())
+    assert node._stream.running
+
+
+def test_enable_takes_over_and_gives_back(make, model):
+    node = make(enabled=False)
+    commands = published(node, '/commands')
+    see(node)
+    assert not commands
+    node._on_trajectory(motion_message())
+    assert node.report.counted('dropped trajectories') == 1
+    assert node._on_enable(SetBool.Request(data=True), SetBool.Response()).success
+    see(node)
+    assert len(commands) == 1
+    assert node._on_enable(SetBool.Request(data=False), SetBool.Response()).success
+    assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
+    see(node)
+    assert len(commands) == 2
+
+
+def test_it_cannot_be_enabled_blind(make):
+    node = make(enabled=False)
+    answer = node._on_enable(SetBool.Request(data=True), SetBool.Response())
+    assert not answer.success and 'no joint state yet' in answer.message
+
+
+def test_efforts_are_cut_counted_and_nothing_is_learned(make):
+    node = make(effort_limits__joint_1=0.5, effort_limits__joint_2=0.5)
+    commands = published(node, '/commands')
+    for _ in range(3):
+        see(node)
+    assert np.abs(efforts(commands)).max() == 0.5
+    assert node.report.counted('clamped efforts of joint_1') == 3
+    assert node._stream.controller.samples == 0
+
+
+def test_a_payload_on_the_topic_counts_at_once(node, commands):
+    see(node)
+    node._on_payload(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
+    see(node)
+    assert np.all(np.abs(efforts(commands)[1]) > np.abs(efforts(commands)[0]))
+
+
+def test_the_clock_set_back_ends_control(node, commands, model):
+    see(node)
+    node._stream._last_time = node.now + 100.0
+    node.clock_set_back()
+    assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
+    assert not node._stream.running
+
+
+def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, commands, model):
+    see(node)
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
+    see(node)
+    assert len(commands) == 2
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    see(node)
+    assert len(commands) == 3 and node._stream.running
+
+
+@pytest.mark.parametrize('message', [
+    motion_message(names=('joint_1', 'elbow')), motion_message(goal=(np.nan, 0.0)),
+    trajectory_message([{'time': 1.0, 'positions': [0.0, 0.0]},
+                        {'time': 0.5, 'positions': [0.0, 0.0]}])])
+def test_a_bad_trajectory_is_dropped(node, message):
+    see(node)
+    node._on_trajectory(message)
+    assert node.report.counted('dropped trajectories') == 1
+
+
+@pytest.mark.parametrize('parameters', [
+    {'law': 'magic'}, {'learning_time': -1.0}, {'dead_zone': -1.0}, {'safe_end': 'limp'}])
+def test_parameters_outside_their_range_end_the_node(make_node, planar, parameters):
+    from robot_dynamics_ros.errors import ParameterError
+    with pytest.raises(ParameterError, match=next(iter(parameters))):
+        make_node(AdaptiveControllerNode, start=False, robot_description=planar, **parameters)
+
+
+@pytest.mark.parametrize('parameters', [
+    {'bandwidth': [1.0, 2.0]}, {'bandwidth': [-1.0]}, {'learn': ['everything']},
+    {'damping': [1.0, 2.0, 3.0]}, {'effort_limits__joint_1': -5.0}])
+def test_bad_gains_fail_at_configuration(make_node, planar, parameters):
+    node = make_node(AdaptiveControllerNode, start=False, robot_description=planar, **parameters)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[
+    HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(numbers, min_size=4, max_size=4), min_size=1, max_size=6))
+def test_whatever_is_measured_commands_are_finite_and_limited(node, commands, rows):
+    limits = node._stream.controller.limits.values
+    with np.errstate(all='ignore'):
+        for row in rows:
+            see(node, row[:2], row[2:])
+            node._on_watchdog()
+    for effort in efforts(commands):
+        assert np.all(np.abs(effort) <= limits)
+    assert np.all(np.isfinite(node._stream.controller.theta))
+
+
+def test_shuffled_joints_are_sorted(node, commands, model):
+    node._on_joint_state(joint_state_message(node.now, Q[::-1], names=JOINTS[::-1]))
+    assert_close(efforts(commands)[0], model.torque(Q, [0, 0], [0, 0]), OTHER_IMPLEMENTATION)

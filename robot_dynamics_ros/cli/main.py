@@ -19,6 +19,10 @@ COMMANDS = (
     ('demo', 'demo', 'track a trajectory with and without feedforward, over ROS 2'),
     ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
     ('excite', 'excite', 'design a motion that shows all parameters of a robot well'),
+    ('identify', 'identify', 'minimal parameters, rotors and friction from recordings'),
+    ('compare', 'compare', 'show how two parameter files differ'),
+    ('payload', 'payload', 'what a robot carries, from a recording with the load'),
+    ('convert', 'convert', 'convert a recording between rosbag2, CSV and npz'),
 )
 
 #: Exit code for wrong input.

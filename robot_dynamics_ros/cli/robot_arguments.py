@@ -11,6 +11,11 @@ from robot_dynamics_ros.chain.chain import Chain
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ROBOT, --base, --tip, --gravity and --lock."""
     parser.add_argument('robot', metavar='ROBOT', help='URDF (or .xacro) file')
+    add_chain_arguments(parser)
+
+
+def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --base, --tip, --gravity and --lock."""
     parser.add_argument('--base', metavar='LINK', help='base link (default: root of the URDF)')
     parser.add_argument('--tip', metavar='LINK',
                         help='tip link (default: end of the only moving chain)')
@@ -22,7 +27,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
-    """Return the chain that the arguments of `add_robot_arguments` describe."""
+    """Return the chain that `robot` and the arguments of `add_chain_arguments` describe."""
     from robot_dynamics_ros.chain.urdf import chain_from_urdf
 
     return chain_from_urdf(arguments.robot, base=arguments.base, tip=arguments.tip,

@@ -173,8 +173,9 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
     zero = [line.name for line in parameters if line.state == 'zero']
     findings = []
     if unsure:
-        findings.append(Finding('not_excited', '', 'not identifiable from these data, the URDF '
-                                f'value is kept: {", ".join(unsure)}', float(len(unsure))))
+        findings.append(Finding('not_excited', '', 'not identifiable from these data, held near '
+                                f'the URDF value by the prior: {", ".join(unsure)}',
+                                float(len(unsure))))
     if zero:
         findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible, and '
                                 f'is held at zero: {", ".join(zero)}', float(len(zero))))

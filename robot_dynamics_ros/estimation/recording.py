@@ -11,6 +11,17 @@ from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.errors import RecordingError
 
 
+def renamed(names: Sequence[str], replacements: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """
+    Return joint names as the URDF has them.
+
+    :param replacements: pairs of a text in the names and what to write instead.
+    """
+    for old, new in replacements:
+        names = [name.replace(old, new) for name in names]
+    return tuple(names)
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """
@@ -60,10 +71,7 @@ class Recording:
 
         :param replacements: pairs of a text in the names and what to write instead.
         """
-        names = list(self.joint_names)
-        for old, new in replacements:
-            names = [name.replace(old, new) for name in names]
-        return replace(self, joint_names=tuple(names))
+        return replace(self, joint_names=renamed(self.joint_names, replacements))
 
     def for_chain(self, chain: Chain) -> Recording:
         """

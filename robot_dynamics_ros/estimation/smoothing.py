@@ -139,11 +139,9 @@ def smooth(stretch: Stretch, cutoff: float | None) -> SmoothedSamples:
 
 
 def shrunk(usable: Mask, by: int) -> Mask:
-    """Return the mask (N, n) without what is nearer than `by` samples to something unusable."""
-    if by < 1 or np.all(usable):
-        return usable
+    """Return the mask (N, n) without what is nearer than `by` samples to a gap or an end."""
     spread = ndimage.maximum_filter1d((~usable).astype(np.uint8), 2 * by + 1, axis=0,
-                                      mode='nearest')
+                                      mode='constant', cval=1)
     return np.asarray(spread == 0)
 
 

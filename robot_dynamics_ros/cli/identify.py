@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics identify``: from recordings to parameters.yaml and report.html."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import fields
+from pathlib import Path
+
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.cli.progress import Progress
+from robot_dynamics_ros.cli.robot_arguments import add_chain_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.identification import identify
+from robot_dynamics_ros.estimation.parameters_file import write_parameters
+from robot_dynamics_ros.estimation.recording_files import read_recording
+from robot_dynamics_ros.estimation.regression import METHODS
+from robot_dynamics_ros.estimation.report import html_report
+from robot_dynamics_ros.estimation.result import Identification
+from robot_dynamics_ros.estimation.settings import (
+    FRICTION_LAWS,
+    REFINEMENTS,
+    IdentificationSettings,
+)
+
+#: Exit code of an identification that is not to be trusted.
+NOT_PASSED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
+                        help='rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, '
+                        'tau_<joint>) or .npz (t, q, qd, tau, joint_names)')
+    parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
+                        help='URDF (or .xacro) file')
+    add_chain_arguments(parser)
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
+                        help='what the efforts mean, coupling, limits, known payload')
+    parser.add_argument('-o', '--output', metavar='DIR', type=Path, default=Path('.'),
+                        help='folder for report.html and parameters.yaml (default: here)')
+    parser.add_argument('--topic', help='topic of the joint states in the bags')
+    parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
+                        help='text in the recorded joint names and what the URDF has instead; '
+                        'may be repeated')
+    parser.add_argument('--cutoff', metavar='HZ', type=_frequency,
+                        help="low-pass on positions, speeds and torques; 'none' = no filter "
+                        '(default: ten times the bandwidth of the motion)')
+    parser.add_argument('--parallel-cutoff', metavar='HZ', type=_frequency,
+                        help="low-pass on regressor and torque; 'none' = no filter (default: "
+                        'half of the other one)')
+    parser.add_argument('--method', choices=METHODS, help='least squares (default: robust)')
+    parser.add_argument('--friction', choices=FRICTION_LAWS, help='law (default: stribeck, if '
+                        'the data ask for it)')
+    parser.add_argument('--refinement', choices=REFINEMENTS,
+                        help='against noise in the positions (default: none)')
+    parser.add_argument('--folds', metavar='N', type=int,
+                        help='time blocks of the held-out test (default: 5)')
+    parser.add_argument('--last-part', metavar='PART', type=float,
+                        help='hold out the last part of the time only, e.g. 0.3')
+    parser.add_argument('--error-limit', metavar='PART', type=float,
+                        help='largest held-out error that passes (default: 0.1)')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify, write both files and print the verdict."""
+    chain = chain_from_arguments(arguments)
+    effort = None
+    if arguments.joints is not None:
+        joints = read_joints_file(arguments.joints)
+        chain, effort = joints.applied_to(chain), joints.effort_semantics(chain)
+    recordings = [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename)
+                  for path in arguments.recordings]
+    given = {field.name: getattr(arguments, field.name, None)
+             for field in fields(IdentificationSettings)}
+    options = {name: value for name, value in given.items() if value is not None}
+    with Progress() as progress:
+        result = identify(chain, recordings, effort=effort, progress=progress, **options)
+    folder: Path = arguments.output
+    report, parameters = folder / 'report.html', folder / 'parameters.yaml'
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        report.write_text(html_report(result, [path.name for path in arguments.recordings]),
+                          encoding='utf-8')
+    except OSError as error:
+        raise ParameterError(f'{folder}: cannot be written: {error.strerror}') from error
+    write_parameters(parameters, result.estimate)
+    print(summary(result))
+    print(f'\n{report}\n{parameters}')
+    return 0 if result.verdict.passed else NOT_PASSED
+
+
+def summary(result: Identification) -> str:
+    """Return verdict and errors as text for a terminal."""
+    verdict = result.verdict
+    rows = [[name, short(float(rms)), f'{100 * error:.1f} %'] for name, rms, error in zip(
+        result.chain.joint_names, result.residual_rms, verdict.held_out_by_joint)]
+    excited = sum(line.state == 'excited' for line in result.parameters)
+    lines = [
+        f'{"PASSED" if verdict.passed else "NOT PASSED"}: held-out torque error '
+        f'{100 * verdict.held_out_error:.2f} %, URDF {100 * verdict.urdf_error:.1f} %',
+        *(f'  - {reason}' for reason in (() if verdict.passed else verdict.reasons)), '',
+        table(['joint', 'residual RMS', 'held-out error'], rows), '',
+        f'{excited} of {len(result.parameters)} parameters are determined by the data, condition '
+        f'number {result.estimate.condition_number:.3g}']
+    return '\n'.join([*lines, *(f'  - {finding}' for finding in result.findings)])
+
+
+def _pair(text: str) -> tuple[str, str]:
+    old, separator, new = text.partition('=')
+    if not separator or not old:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form OLD=NEW")
+    return old, new
+
+
+def _frequency(text: str) -> float:
+    try:
+        return math.inf if text == 'none' else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a frequency [Hz] or 'none'") from None

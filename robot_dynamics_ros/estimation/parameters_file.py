@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+parameters.yaml: identified parameters of a robot, written by identify and read by everything else.
+
+.. code-block:: yaml
+
+    format: 1
+    robot: my_arm
+    model_hash: 3f6c...            # geometry, gravity, set and names; refused for another robot
+    base_link: base_link
+    tip_link: tool0
+    set: lin
+    joint_names: [shoulder, elbow]
+    parameters:
+    - {name: U1_33, formula: ZZ1 + Ia1, unit: kg m^2, value: 1.2, standard_deviation: 0.01,
+       identified: true}
+    joints:                        # .nan = inside a minimal parameter
+    - {name: shoulder, rotor_inertia: .nan, viscous_friction: 2.1, coulomb_friction: 3.0,
+       torque_offset: 0.1}
+    coulomb_velocity: 0.01
+    samples: 5000
+    condition_number: 21.0
+    residual_rms: [0.3, 0.2]
+    state: 4
+    covariance: {names: [U1_33, Fv1], rows: [[1.0e-4], [2.0e-6, 1.0e-3]]}
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.checked_yaml import mapping, read_yaml
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.dynamics.mlc import minimal_parameters
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
+
+FORMAT = 1
+
+#: Name in the file and in `JointPhysics`.
+_JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
+                'coulomb_friction': 'coulomb', 'torque_offset': 'offset',
+                'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity'}
+
+
+def write_parameters(path: str | Path, estimate: MlcEstimate) -> None:
+    """
+    Write parameters.yaml at once: a reader sees the old file or the new one, never a part.
+
+    :param path: of the file.
+    :param estimate: what to write.
+    :raises ParameterError: the file cannot be written.
+    """
+    target = Path(path)
+    text = yaml.safe_dump(as_mapping(estimate), sort_keys=False, default_flow_style=None,
+                          width=1000)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f'.{target.name}.')
+        try:
+            with os.fdopen(handle, 'w', encoding='utf-8') as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise ParameterError(f'{target}: cannot be written: {error.strerror}') from error
+
+
+def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
+    """Return an estimate as plain data."""
+    mlc, physics = estimate.mlc, estimate.joint_physics
+    joints = []
+    for j, joint in enumerate(mlc.joint_names):
+        entry: dict[str, Any] = {'name': joint}
+        for key, field in _JOINT_TERMS.items():
+            values = getattr(physics, field)
+            if values is not None:
+                entry[key] = float(values[j])
+        joints.append(entry)
+    content: dict[str, Any] = {
+        'format': FORMAT, 'robot': estimate.robot, 'model_hash': mlc.model_hash,
+        'base_link': estimate.base_link, 'tip_link': estimate.tip_link, 'set': mlc.set,
+        'joint_names': list(mlc.joint_names),
+        'parameters': [
+            {'name': name, 'formula': formula, 'unit': unit, 'value': float(value),
+             'standard_deviation': float(deviation), 'identified': bool(sure)}
+            for name, formula, unit, value, deviation, sure in zip(
+                mlc.names, mlc.formulas, mlc.units, mlc.values, estimate.standard_deviations,
+                estimate.identified)],
+        'joints': joints, 'coulomb_velocity': physics.coulomb_velocity}
+    if physics.coupling is not None:
+        content['coupling'] = physics.coupling.tolist()
+    return content | {
+        'samples': int(estimate.samples), 'condition_number': float(estimate.condition_number),
+        'residual_rms': estimate.residual_rms.tolist(), 'state': int(estimate.state),
+        'covariance': {'names': list(estimate.unknowns),
+                       'rows': [row[:i + 1].tolist()
+                                for i, row in enumerate(estimate.covariance)]}}
+
+
+def read_mapping(path: str | Path) -> dict[str, Any]:
+    """
+    Return the contents of a parameters file without a robot to compare it with.
+
+    :raises ParameterError: not readable, or not such a file.
+    """
+    content = dict(mapping(read_yaml(path), str(path)))
+    if content.get('format') != FORMAT:
+        raise ParameterError(f'{path}: is not a parameters file of format {FORMAT}')
+    for key in ('robot', 'model_hash', 'set', 'joint_names', 'parameters', 'joints'):
+        if key not in content:
+            raise ParameterError(f'{path}: {key} is missing')
+    return content
+
+
+def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
+    """
+    Return the parameters of a robot from a file.
+
+    :param path: written by `write_parameters`.
+    :param chain: the robot that they are to be used for.
+    :raises ParameterError: not readable, of another robot, or with values of the wrong type.
+    """
+    content = read_mapping(path)
+    mlc = minimal_parameters(chain, str(content['set']))
+    if content['model_hash'] != mlc.model_hash:
+        raise ParameterError(
+            f'{path}: the parameters of {content["robot"]} are for another geometry, gravity or '
+            f'set than {chain.robot} from {chain.base} to {chain.tip} has; identify again')
+    try:
+        return _estimate(content, chain, mlc.names)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ParameterError(f'{path}: a value is missing or of the wrong type '
+                             f'({type(error).__name__}: {error})') from error
+    except ParameterError as error:
+        raise ParameterError(f'{path}: {error}') from error
+
+
+def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> MlcEstimate:
+    lines = {line['name']: line for line in content['parameters']}
+    if set(lines) != set(names):
+        raise ValueError(f'parameters {sorted(lines)} instead of {sorted(names)}')
+    mlc = minimal_parameters(chain, content['set'])
+    mlc = replace(mlc, formulas=tuple(str(lines[name]['formula']) for name in names)).with_values(
+        [float(lines[name]['value']) for name in names])
+    joints = {entry['name']: entry for entry in content['joints']}
+
+    def term(key: str) -> Array | None:
+        if any(key not in joints[name] for name in chain.joint_names):
+            return None
+        return np.array([float(joints[name][key]) for name in chain.joint_names])
+
+    given = {field: term(key) for key, field in _JOINT_TERMS.items()}
+    coupling = content.get('coupling')
+    physics = replace(
+        JointPhysics.zero(len(chain)), coulomb_velocity=float(content['coulomb_velocity']),
+        coupling=None if coupling is None else np.array(coupling, dtype=np.float64),
+        **{field: values for field, values in given.items() if values is not None})
+    physics.check(chain.joint_names)
+    unknowns = tuple(str(name) for name in content['covariance']['names'])
+    lower = np.zeros((len(unknowns), len(unknowns)))
+    for i, row in enumerate(content['covariance']['rows']):
+        lower[i, :i + 1] = row
+    return MlcEstimate(
+        str(content['robot']), str(content['base_link']), str(content['tip_link']), mlc, physics,
+        tuple(bool(lines[name]['identified']) for name in names), unknowns,
+        lower + np.tril(lower, -1).T, int(content['samples']), float(content['condition_number']),
+        np.array(content['residual_rms'], dtype=np.float64), EstimateState.FROM_FILE)

@@ -20,7 +20,7 @@ def generate_launch_description():
             'description_file': share('urdf', 'demo_arm.urdf'),
             'joints_file': share('config', 'demo_arm_joints.yaml'),
             'controller_name': 'simulated_robot'}),
-        DeclareLaunchArgument('simulation_rate', default_value='250.0',
+        DeclareLaunchArgument('simulation_rate', default_value='1000.0',
                               description='Steps of the simulation per second [1/s].'),
         DeclareLaunchArgument('parameter_error', default_value='0.1',
                               description='Relative difference of the simulated arm from its '

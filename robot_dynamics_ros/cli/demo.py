@@ -59,19 +59,19 @@ def _record(arguments: argparse.Namespace, folder: Path) -> list[MotionRecording
     listening = {**robot, 'use_sim_time': True}
     print('demo arm, simulated; nodes over DDS: simulated_robot, feedforward, dynamics_server, '
           'tracking_experiment')
-    print(f'two motions of {arguments.duration:g} s, about {2 * arguments.duration + 12:.0f} s '
+    print(f'two motions of {arguments.duration:g} s, about {2 * arguments.duration + 18:.0f} s '
           'in all ...', flush=True)
     started = time.monotonic()
     with NodeProcesses(folder, NAMESPACE) as nodes:
         nodes.start('simulated_robot', {
-            **robot, 'simulation_rate': 250.0, 'parameter_error': arguments.parameter_error,
+            **robot, 'parameter_error': arguments.parameter_error,
             'seed': arguments.seed, 'publish_clock': True})
         nodes.start('feedforward', listening,
                     {'~/joint_trajectory': 'simulated_robot/joint_trajectory'})
         nodes.start('dynamics_server', listening)
         nodes.start('tracking_experiment', {
             **listening, 'output': str(output), 'motion_duration': arguments.duration})
-        nodes.wait('tracking_experiment', START + 2.0 * (arguments.duration + 6.0))
+        nodes.wait('tracking_experiment', START + 4.0 * (arguments.duration + 6.0))
     print(f'done in {time.monotonic() - started:.0f} s')
     return load_recordings(output)
 

@@ -58,8 +58,14 @@ def demonstration_motion(chain: Chain, *, duration: float = 6.0, rate: float = 1
                       amplitude * qd, amplitude * qdd)
 
 
-def approach(joint_names: tuple[str, ...], start: ArrayLike, goal: ArrayLike,
-             duration: float) -> Trajectory:
-    """Return a smooth motion (minimum jerk) from one position (n,) to another, at rest at both."""
-    rest = np.zeros((2, len(joint_names)))
-    return Trajectory(joint_names, np.array([0.0, duration]), np.array([start, goal]), rest, rest)
+def approach(joint_names: tuple[str, ...], positions: ArrayLike, duration: float) -> Trajectory:
+    """
+    Return a smooth motion (minimum jerk) from one position to the next, at rest at each.
+
+    :param joint_names: n names.
+    :param positions: (N, n) [rad, m], the present one first.
+    :param duration: of each part [s].
+    """
+    stops = np.asarray(positions, dtype=np.float64)
+    rest = np.zeros_like(stops)
+    return Trajectory(joint_names, duration * np.arange(len(stops)), stops, rest, rest)

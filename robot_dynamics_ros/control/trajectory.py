@@ -130,7 +130,12 @@ class Trajectory:
 
     @cached_property
     def _coefficients(self) -> Array:
-        """Polynomial coefficients (6, N - 1, n) of each segment in the time since its start."""
+        """
+        Polynomial coefficients (6, N + 1, n) of each piece in the time since its start.
+
+        Piece 0 is the rest before the first point, piece i the segment that begins at point i - 1,
+        piece N the last point that is held.
+        """
         T = np.diff(self.times)[:, None]
         start, end = self.positions[:-1], self.positions[1:]
         c = np.zeros((6, len(self) - 1, len(self.joint_names)))
@@ -154,7 +159,19 @@ class Trajectory:
                               + (3.0 * a0 - 2.0 * a1) * t**2) / (2.0 * t**4)
                 c[5, rows] = (12.0 * step - 6.0 * (v0 + v1) * t
                               - (a0 - a1) * t**2) / (2.0 * t**5)
-        return c
+        ends = np.zeros((2, 6, 1, len(self.joint_names)))
+        ends[0, 0], ends[1, 0] = self.positions[0], self.positions[-1]
+        ends[1, 1] = np.nan_to_num(self.velocities[-1])
+        ends[1, 2] = 0.5 * np.nan_to_num(self.accelerations[-1])
+        return np.concatenate([ends[0], c, ends[1]], axis=1)
+
+    @cached_property
+    def _efforts(self) -> tuple[Array, Array]:
+        """Effort at the start of each piece, and its slope, (N + 1, n) both."""
+        e = np.nan_to_num(self.efforts)
+        rest = np.zeros((1, len(self.joint_names)))
+        slopes = np.diff(e, axis=0) / np.diff(self.times)[:, None]
+        return np.concatenate([e[:1], e]), np.concatenate([rest, slopes, rest])
 
     def sample(self, times: ArrayLike) -> TrajectorySample:
         """
@@ -163,27 +180,18 @@ class Trajectory:
         :param times: time from start [s], a number or (N,). Before the first point: that point
             at rest; from the last point on: that point, zero for what it does not fill.
         """
-        t = np.atleast_1d(np.asarray(times, dtype=np.float64))
-        last = np.nan_to_num(np.stack([self.positions[-1], self.velocities[-1],
-                                       self.accelerations[-1], self.efforts[-1]]))
-        q, qd, qdd, effort = (np.tile(row, (t.size, 1)) for row in last)
-        efforts = np.nan_to_num(self.efforts)
-        before = t < self.times[0]
-        q[before], effort[before] = self.positions[0], efforts[0]
-        qd[before], qdd[before] = 0.0, 0.0
-        inside = ~before & (t < self.times[-1])
-        segment = np.searchsorted(self.times, t[inside], side='right') - 1
-        s = (t[inside] - self.times[segment])[:, None]
-        c = self._coefficients[:, segment]
-        q[inside] = c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5]))))
-        qd[inside] = c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4]
-                                                                    + s * 5.0 * c[5])))
-        qdd[inside] = 2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5]))
-        share = s / (self.times[segment + 1] - self.times[segment])[:, None]
-        effort[inside] = (1.0 - share) * efforts[segment] + share * efforts[segment + 1]
-        if np.ndim(times) == 0:
-            return TrajectorySample(q[0], qd[0], qdd[0], effort[0])
-        return TrajectorySample(q, qd, qdd, effort)
+        t = np.asarray(times, dtype=np.float64)
+        piece = np.searchsorted(self.times, t, side='right')
+        moving = (piece > 0) & (piece < len(self))
+        # at rest nothing depends on the time, however far away it is
+        s = np.where(moving, t - self.times[piece - 1], 0.0)[..., None]
+        c = self._coefficients[:, piece]
+        effort, slope = self._efforts
+        return TrajectorySample(
+            c[0] + s * (c[1] + s * (c[2] + s * (c[3] + s * (c[4] + s * c[5])))),
+            c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4] + s * 5.0 * c[5]))),
+            2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5])),
+            effort[piece] + s * slope[piece])
 
     def joined_with(self, other: Trajectory) -> Trajectory:
         """Return this trajectory followed by the points of another one of the same joints."""

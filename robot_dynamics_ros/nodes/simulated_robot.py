@@ -58,7 +58,7 @@ class SimulatedRobotParameters(RobotParameters):
     """Parameters; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
 
     engine: str = parameter('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
-    simulation_rate: float = parameter(500.0, 'steps of the simulation per second [1/s]',
+    simulation_rate: float = parameter(1000.0, 'steps of the simulation per second [1/s]',
                                        minimum=50.0, maximum=20_000.0)
     publish_rate: float = parameter(100.0, 'joint states per second [1/s]', minimum=1.0,
                                     maximum=2000.0)

@@ -35,6 +35,9 @@ PID, FEEDFORWARD = 'PID', 'PID + feedforward'
 LEAD = 0.3
 #: Time to come to rest after an approach [s].
 SETTLE = 1.0
+#: The start is reached from here [rad, m]: a joint that has moved has no old integral of the PID
+#: that friction hides.
+BESIDE = 0.1
 #: The approach has worked where the arm is this close to the start [rad, m].
 ARRIVED = 0.2
 
@@ -46,7 +49,7 @@ class TrackingExperimentParameters(RobotParameters):
     output: str = parameter('', 'file for the recordings (.npz)')
     motion_duration: float = parameter(6.0, 'duration of the motion [s]', minimum=1.0,
                                        maximum=600.0)
-    approach_duration: float = parameter(2.0, 'time to reach the first position [s]',
+    approach_duration: float = parameter(2.0, 'duration of each part of the approach [s]',
                                          minimum=0.5, maximum=60.0)
 
 
@@ -98,7 +101,8 @@ class TrackingExperimentNode(RobotNode):
         elif self._phase == 'approach':
             goal = self._motion.positions[0]
             self._samples = self._samples[-1:]
-            self._send(way, approach(self._motion.joint_names, self._samples[-1].q, goal,
+            stops = [self._samples[-1].q, goal + BESIDE, goal]
+            self._send(way, approach(self._motion.joint_names, stops,
                                      self.parameters.approach_duration), SETTLE)
             self._phase = 'move'
         elif self._phase == 'move':

@@ -46,10 +46,12 @@ def test_velocities_and_accelerations_belong_to_the_positions(chain):
 
 
 def test_an_approach_goes_from_here_to_there():
-    path = approach(('a',), [0.2], [1.0], 2.0)
+    path = approach(('a',), [[0.2], [1.0], [0.0]], 2.0)
     assert path.sample(0.0).q[0] == 0.2
     assert path.sample(1.0).q[0] == pytest.approx(0.6)
     assert path.sample(2.0).q[0] == 1.0
+    assert not path.sample([0.0, 2.0, 4.0]).qd.any()
+    assert path.sample(4.0).q[0] == 0.0
 
 
 def test_tracking_on_paper():

@@ -133,11 +133,13 @@ class MachineKernel:
         self.prepare(snapshot)
         first = next(iter(arrays.values()))
         self._bind(first.ndim == 2 and len(first) >= self._machine.width)
-        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        contiguous = {name: _contiguous(array) for name, array in arrays.items()}
         wrench = contiguous.pop('wrench', None)
-        result = self._entry.attempt(*contiguous.values(), wrench=wrench, out=out)
-        if result is not None:
-            return result
+        # a kernel does not write a batch over its inputs: the second attempt has its own array
+        for place in (out, None):
+            result = self._entry.attempt(*contiguous.values(), wrench=wrench, out=place)
+            if result is not None:
+                return result
         if self._python is None:
             self._python = PythonKernel(self._program, self._chain)
         return self._python.evaluate(snapshot, arrays, out)
@@ -151,6 +153,12 @@ class MachineKernel:
             with_wrench = any(vector.name == 'wrench' for vector in self._program.inputs)
             self._entry.bind(with_wrench, batch, name, function.address, function)
             self._bound.add(batch)
+
+
+def _contiguous(array: Array) -> Array:
+    """Return an array that a kernel can read."""
+    readable = array.flags.c_contiguous and array.flags.aligned
+    return array if readable else np.array(array, order='C')
 
 
 def _delivered(result: Array, out: Array | None) -> Array:

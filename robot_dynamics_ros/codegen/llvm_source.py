@@ -9,6 +9,8 @@ all outputs of its state NaN: every input enters the outputs times zero.
 
 from __future__ import annotations
 
+import math
+
 from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, INPUT, MULTIPLY, NUMBER, Node
 from robot_dynamics_ros.codegen.llvm_functions import (
     LARGEST_ANGLE,
@@ -86,7 +88,7 @@ class _Body:
         for index in program.body:  # what the angles follow from, e.g. q + theta
             if index in arguments:
                 self._values[index] = self._calculated(index)
-        per_vector = self._vector.width // self._lanes.width
+        per_vector, lines = self._vector.width // self._lanes.width, self._vector.lines
         too_large: str | None = None
         for start in range(0, len(arguments), per_vector):
             part = arguments[start:start + per_vector]
@@ -95,8 +97,12 @@ class _Body:
                 angle = self._vector.packed([self._values[index] for index in part])
             size = self._vector.from_bits(
                 self._vector.on_bits('and', self._vector.bits(angle), 2 ** 63 - 1))
-            beyond = self._vector.greater(size, self._vector.number(LARGEST_ANGLE))
-            too_large = beyond if too_large is None else self._vector.lines.new(
+            # an infinite angle is not too large: its sine is NaN, as it has to be
+            beyond = lines.new(
+                f'and {self._vector.truth} '
+                f'{self._vector.greater(size, self._vector.number(LARGEST_ANGLE))}, '
+                f'{self._vector.greater(self._vector.number(math.inf), size)}')
+            too_large = beyond if too_large is None else lines.new(
                 f'or {self._vector.truth} {too_large}, {beyond}')
             results = dict(zip(('sin', 'cos'), sine_cosine(self._vector, angle)))
             for i in program.functions('sin', 'cos'):

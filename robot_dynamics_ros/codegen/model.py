@@ -20,7 +20,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.function_set import FunctionSet
-from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
+from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH, JointForm
 from robot_dynamics_ros.codegen.grouping import grouping_matrix
 from robot_dynamics_ros.codegen.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.snapshot import Snapshot
@@ -69,6 +69,7 @@ class Model:
         self._mlc = minimal_parameters(chain)
         self._grouping = grouping_matrix(chain, self._mlc)
         self._lock = threading.Lock()
+        self._function_sets: dict[JointForm, FunctionSet] = {}
         snapshot = Snapshot(self._mlc.values, chain.joint_physics, self._grouping)
         # functions and their parameters are replaced in one step
         self._in_use = (self._functions_for(snapshot), snapshot)
@@ -141,16 +142,17 @@ class Model:
             functions, old = self._in_use
             snapshot = Snapshot(old.minimal if values is None else values,
                                 old.physics if physics is None else physics, self._grouping)
-            if functions.form == snapshot.form:
-                functions.use(snapshot)
-            else:
-                functions = self._functions_for(snapshot)
+            if functions.form != snapshot.form:
                 for name in INPUTS:  # entries to the former functions
                     self.__dict__.pop(name, None)
-            self._in_use = functions, snapshot
+            self._in_use = self._functions_for(snapshot), snapshot
 
     def _functions_for(self, snapshot: Snapshot) -> FunctionSet:
-        functions = FunctionSet(self._chain, self._grouping, snapshot.form, self._backend)
+        """Return the functions for this form of joints, with these parameters."""
+        if snapshot.form not in self._function_sets:
+            self._function_sets[snapshot.form] = FunctionSet(
+                self._chain, self._grouping, snapshot.form, self._backend)
+        functions = self._function_sets[snapshot.form]
         functions.use(snapshot)
         return functions
 

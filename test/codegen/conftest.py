@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests of generated models."""
+
+import pytest
+from support.robots import URDF_FOLDER
+
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE
+
+
+@pytest.fixture(scope='session', autouse=True)
+def compiled_code(tmp_path_factory):
+    """Keep compiled code out of the user's folder, but between the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp('compiled')))
+        yield
+
+
+@pytest.fixture(scope='session')
+def demo_arm():
+    return chain_from_urdf(URDF_FOLDER / 'demo_arm.urdf')
+
+
+@pytest.fixture(scope='session')
+def arm(demo_arm):
+    """Return the model of the demo arm; tests that change its parameters make their own."""
+    return compile_model(demo_arm, 'numba')

@@ -17,11 +17,10 @@ import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
-from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
+from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
-from robot_dynamics_ros.dynamics.regressor import standard_regressor
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.payload_estimate import (
@@ -43,18 +42,27 @@ ERROR_LIMIT = 0.2
 
 
 class LoadTerms:
-    """The columns of a load at the tip."""
+    """
+    The columns of a load at the tip.
+
+    A load adds to the standard parameters of link n, and so to the minimal parameters: its
+    columns are combinations of those of the compiled model.
+    """
 
     columns = STANDARD_PARAMETERS
 
-    def __init__(self, chain: Chain) -> None:
-        """Take the geometry of a chain."""
-        self.chain = chain
+    def __init__(self, model: Model) -> None:
+        """Take geometry and columns of a model; its parameters are not used."""
+        self.chain = model.chain
+        self._model = model
+        units = [Inertia.from_standard_parameters(unit).seen_from(self.chain.tip_pose)
+                 for unit in np.eye(len(STANDARD_PARAMETERS))]
+        on_last_link = np.column_stack([unit.standard_parameters for unit in units])
+        self._on_minimal = model.mlc.matrix[:, -len(STANDARD_PARAMETERS):] @ on_last_link
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the columns (n, 10) or (N, n, 10) of the load's parameters in the tip frame."""
-        Y = standard_regressor(self.chain, q, qd, qdd, load=Pose.identity())
-        return np.asarray(Y[..., -len(STANDARD_PARAMETERS):])
+        return np.asarray(self._model.regressor(q, qd, qdd) @ self._on_minimal)
 
 
 def arm_model(chain: Chain, estimate: MlcEstimate) -> Model:
@@ -97,7 +105,7 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
     prepared = prepare(chain, given, meaning, settings)
     left = [replace(part, tau=part.tau - _arm_torque(model, part, meaning))
             for part in prepared.samples]
-    rows = regression_rows(LoadTerms(chain), left, prepared.moving, prepared.parallel_cutoff)
+    rows = regression_rows(LoadTerms(model), left, prepared.moving, prepared.parallel_cutoff)
     prior = Prior(np.zeros(len(PRIOR_DEVIATIONS)), PRIOR_DEVIATIONS)
     found = fit(rows, prior, settings.method)
     arm = regression_rows(TorqueTerms(chain, gravity_removed=meaning.gravity_removed),

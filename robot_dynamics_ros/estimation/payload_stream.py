@@ -45,7 +45,7 @@ class PayloadEstimator:
             raise ParameterError('payload: memory and correlation are numbers of samples, at '
                                  f'least 1; got {memory} and {correlation}')
         self._model = arm_model(chain, estimate)
-        self._terms = LoadTerms(chain)
+        self._terms = LoadTerms(self._model)
         rms = np.nan_to_num(np.asarray(estimate.residual_rms))
         self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
         self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))

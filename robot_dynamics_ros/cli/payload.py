@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics payload``: what a robot carries, from a recording with the load."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_dynamics_ros.cli.recording_arguments import (
+    RECORDING,
+    add_recording_arguments,
+    recordings_from_arguments,
+    robot_from_arguments,
+)
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.payload import identify_payload
+from robot_dynamics_ros.estimation.payload_estimate import PayloadEstimate
+
+#: Exit code where mass or centre of mass may not be claimed.
+NOT_IDENTIFIABLE = 1
+
+_AXES = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
+_PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
+                        help=f'with the load: {RECORDING}')
+    parser.add_argument('--parameters', metavar='parameters.yaml', required=True, type=Path,
+                        help='of the robot without load, from robot-dynamics identify')
+    add_recording_arguments(parser)
+    parser.add_argument('-o', '--output', metavar='FILE.yaml', type=Path,
+                        help='write the load in the form of the entry payload of joints.yaml')
+    parser.add_argument('--json', action='store_true', help='print everything as JSON')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Identify the load, print it and write it."""
+    chain, effort = robot_from_arguments(arguments)
+    arm = read_parameters(arguments.parameters, chain)
+    recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
+    load = identify_payload(chain, arm, recordings, effort=effort)
+    print(json.dumps(report(load), indent=2) if arguments.json else text_report(load))
+    if load.known and arguments.output is not None:
+        try:
+            arguments.output.write_text(
+                yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False), 'utf-8')
+        except OSError as error:
+            raise ParameterError(f'{arguments.output}: cannot be written: '
+                                 f'{error.strerror}') from error
+    return 0 if load.known else NOT_IDENTIFIABLE
+
+
+def report(load: PayloadEstimate) -> dict[str, Any]:
+    """Return the load as plain data (SI units, tip frame, inertia about the centre of mass)."""
+    return {
+        'tip': load.tip, 'identified': load.known,
+        'mass': {'value': load.mass, 'standard_deviation': load.mass_deviation,
+                 'identified': load.mass_known},
+        'centre_of_mass': {'value': load.centre.tolist(),
+                           'standard_deviation': load.centre_deviations.tolist(),
+                           'identified': list(load.centre_known)},
+        'inertia': {'value': load.tensor.tolist(),
+                    'standard_deviation': load.tensor_deviations.tolist(),
+                    'identified': load.tensor_known},
+        'torque_error': {'without_load': load.error_without, 'with_load': load.error_with},
+        'reasons': list(load.reasons)}
+
+
+def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
+    """Return the load as joints.yaml has it; a point mass where the inertia is not known."""
+    body = load.inertia
+    return {'mass': body.mass, 'centre_of_mass': body.centre_of_mass.tolist(),
+            'inertia': [float(body.central_tensor[place]) for place in _PLACES]}
+
+
+def text_report(load: PayloadEstimate) -> str:
+    """Return the load as text for a terminal, with the call that tells it to a running node."""
+    rows = [_row('mass', 'kg', load.mass, load.mass_deviation, load.mass_known)]
+    rows += [_row(f'centre {axis}', 'm', *values) for axis, *values in zip(
+        'xyz', load.centre, load.centre_deviations, load.centre_known)]
+    rows += [_row(f'inertia {axes}', 'kg m^2', load.tensor[place], load.tensor_deviations[place],
+                  load.tensor_known) for axes, place in zip(_AXES, _PLACES)]
+    without, with_load = 100 * load.error_without, 100 * load.error_with
+    lines = [f'Load at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
+             f'{with_load:.1f} % with it',
+             table(['', 'unit', 'value', 'deviation', ''], rows, align='<<>><')]
+    lines += [f'Not identifiable: {reason}' for reason in load.reasons]
+    if load.known:
+        lines += ['', 'Tell it to a running node:', f'  {service_call(load)}']
+    return '\n'.join(lines)
+
+
+def service_call(load: PayloadEstimate) -> str:
+    """Return the `ros2 service call` that sets the load."""
+    body = load.inertia
+    c, J = body.centre_of_mass, body.central_tensor
+    entries = ', '.join(f'i{axes}: {J[place]:.9g}' for axes, place in zip(_AXES, _PLACES))
+    return ('ros2 service call /dynamics_server/set_payload '
+            'robot_dynamics_interfaces/srv/SetPayload '
+            f'"{{payload: {{header: {{frame_id: {load.tip}}}, inertia: {{m: {body.mass:.9g}, '
+            f'com: {{x: {c[0]:.9g}, y: {c[1]:.9g}, z: {c[2]:.9g}}}, {entries}}}}}}}"')
+
+
+def _row(name: str, unit: str, value: float, deviation: float, known: bool) -> list[str]:
+    return [name, unit, short(float(value)), f'{deviation:.2g}', '' if known else 'not claimed']

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the joints of the robot, and write them as they are: efforts in the robot's unit."""
-    chain, _ = robot_from_arguments(arguments)
+    chain = robot_from_arguments(arguments).chain
     [recording] = recordings_from_arguments(arguments, chain, [arguments.recording])
     write_recording(arguments.output, recording)
     duration = float(recording.t[-1] - recording.t[0])

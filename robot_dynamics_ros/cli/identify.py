@@ -8,14 +8,19 @@ import math
 from dataclasses import fields
 from pathlib import Path
 
-from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.progress import Progress
-from robot_dynamics_ros.cli.robot_arguments import add_chain_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.recording_arguments import (
+    RECORDING,
+    RecordedRobot,
+    add_recording_arguments,
+    recordings_from_arguments,
+    robot_from_arguments,
+)
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.identification import identify
+from robot_dynamics_ros.estimation.identified_urdf import identified_urdf
 from robot_dynamics_ros.estimation.parameters_file import write_parameters
-from robot_dynamics_ros.estimation.recording_files import read_recording
 from robot_dynamics_ros.estimation.regression import METHODS
 from robot_dynamics_ros.estimation.report import html_report
 from robot_dynamics_ros.estimation.result import Identification
@@ -31,20 +36,13 @@ NOT_PASSED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
-                        help='rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, '
-                        'tau_<joint>) or .npz (t, q, qd, tau, joint_names)')
-    parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
-                        help='URDF (or .xacro) file')
-    add_chain_arguments(parser)
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='what the efforts mean, coupling, limits, known payload')
+    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path, help=RECORDING)
+    add_recording_arguments(parser)
     parser.add_argument('-o', '--output', metavar='DIR', type=Path, default=Path('.'),
                         help='folder for report.html and parameters.yaml (default: here)')
-    parser.add_argument('--topic', help='topic of the joint states in the bags')
-    parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
-                        help='text in the recorded joint names and what the URDF has instead; '
-                        'may be repeated')
+    parser.add_argument('--write-urdf', action='store_true',
+                        help='also write identified.urdf: the URDF with physically consistent '
+                        'inertias and friction (needs clarabel)')
     parser.add_argument('--cutoff', metavar='HZ', type=_frequency,
                         help="low-pass on positions, speeds and torques; 'none' = no filter "
                         '(default: ten times the bandwidth of the motion)')
@@ -66,18 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, write both files and print the verdict."""
-    chain = chain_from_arguments(arguments)
-    effort = None
-    if arguments.joints is not None:
-        joints = read_joints_file(arguments.joints)
-        chain, effort = joints.applied_to(chain), joints.effort_semantics(chain)
-    recordings = [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename)
-                  for path in arguments.recordings]
+    robot = robot_from_arguments(arguments)
+    recordings = recordings_from_arguments(arguments, robot.chain, arguments.recordings)
     given = {field.name: getattr(arguments, field.name, None)
              for field in fields(IdentificationSettings)}
     options = {name: value for name, value in given.items() if value is not None}
     with Progress() as progress:
-        result = identify(chain, recordings, effort=effort, progress=progress, **options)
+        result = identify(robot.chain, recordings, effort=robot.effort, progress=progress,
+                          **options)
     folder: Path = arguments.output
     report, parameters = folder / 'report.html', folder / 'parameters.yaml'
     try:
@@ -89,7 +83,25 @@ def run(arguments: argparse.Namespace) -> int:
     write_parameters(parameters, result.estimate)
     print(summary(result))
     print(f'\n{report}\n{parameters}')
+    if arguments.write_urdf:
+        _write_urdf(folder / 'identified.urdf', result, robot, arguments)
     return 0 if result.verdict.passed else NOT_PASSED
+
+
+def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
+                arguments: argparse.Namespace) -> None:
+    """Write identified.urdf and say what physical consistency costs."""
+    written = identified_urdf(arguments.robot, robot.chain, result.estimate,
+                              locked=dict(arguments.lock), payload=robot.payload)
+    try:
+        path.write_bytes(written.text)
+    except OSError as error:
+        raise ParameterError(f'{path}: cannot be written: {error.strerror}') from error
+    inertias = written.inertias
+    cost = (f'nearest possible robot, {inertias.distance:.1f} standard deviations away: '
+            f'{100 * inertias.torque_error:.2g} % of the torque'
+            if inertias.changed else 'the estimate is physically possible as it is')
+    print(f'{path}: {cost}')
 
 
 def summary(result: Identification) -> str:
@@ -106,13 +118,6 @@ def summary(result: Identification) -> str:
         f'{excited} of {len(result.parameters)} parameters are determined by the data, condition '
         f'number {result.estimate.condition_number:.3g}']
     return '\n'.join([*lines, *(f'  - {finding}' for finding in result.findings)])
-
-
-def _pair(text: str) -> tuple[str, str]:
-    old, separator, new = text.partition('=')
-    if not separator or not old:
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form OLD=NEW")
-    return old, new
 
 
 def _frequency(text: str) -> float:

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify the load, print it and write it."""
-    chain, effort = robot_from_arguments(arguments)
+    chain, effort, _ = robot_from_arguments(arguments)
     arm = read_parameters(arguments.parameters, chain)
     recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
     load = identify_payload(chain, arm, recordings, effort=effort)

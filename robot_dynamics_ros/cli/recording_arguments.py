@@ -6,9 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.robot_arguments import add_chain_arguments, chain_from_arguments
 from robot_dynamics_ros.estimation.recording import Recording
@@ -32,13 +34,27 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
                         'may be repeated')
 
 
-def robot_from_arguments(arguments: argparse.Namespace) -> tuple[Chain, EffortSemantics | None]:
-    """Return the robot, and what its efforts mean; None = joint torques."""
+class RecordedRobot(NamedTuple):
+    """
+    A robot with what its joints file says.
+
+    :param chain: with the payload.
+    :param effort: what its efforts mean; None = joint torques.
+    :param payload: known load in the tip frame, part of the chain; None = none.
+    """
+
+    chain: Chain
+    effort: EffortSemantics | None
+    payload: Inertia | None
+
+
+def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
+    """Return the robot that the arguments of `add_recording_arguments` describe."""
     chain = chain_from_arguments(arguments)
     if arguments.joints is None:
-        return chain, None
+        return RecordedRobot(chain, None, None)
     joints = read_joints_file(arguments.joints)
-    return joints.applied_to(chain), joints.effort_semantics(chain)
+    return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload)
 
 
 def recordings_from_arguments(arguments: argparse.Namespace, chain: Chain,

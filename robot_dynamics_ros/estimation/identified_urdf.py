@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.chain.urdf_writer import Locked, carried_inertias, urdf_with_inertias
 from robot_dynamics_ros.estimation.consistency import ConsistentInertias, consistent_inertias
@@ -29,7 +30,7 @@ class IdentifiedUrdf:
 
 
 def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcEstimate, *,
-                    locked: Locked = None) -> IdentifiedUrdf:
+                    locked: Locked = None, payload: Inertia | None = None) -> IdentifiedUrdf:
     """
     Return the URDF of a robot with identified parameters.
 
@@ -40,12 +41,19 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
     :param chain: the robot.
     :param estimate: identified parameters.
     :param locked: as it was given when the chain was read.
+    :param payload: known load in the tip frame that is part of the chain and of the estimate; it
+        stays out of the URDF.
     :raises IdentificationError: clarabel is not installed.
     :raises UrdfError: the text cannot be changed, or does not belong to the chain.
     """
+    load = Inertia.zero() if payload is None else payload
+    *inner, last = carried_inertias(source, chain, locked)
+    carried = [*inner, last + load.seen_from(chain.tip_pose)]
     inertias = consistent_inertias(chain, estimate.mlc, covariance=minimal_covariance(estimate),
-                                   carried=carried_inertias(source, chain, locked))
-    robot = inertias.chain.with_joint_physics(estimate.joint_physics)
+                                   carried=carried)
+    unloaded = inertias.chain.with_payload(
+        Inertia.from_standard_parameters(-load.standard_parameters))
+    robot = unloaded.with_joint_physics(estimate.joint_physics)
     text = urdf_with_inertias(source, robot, locked=locked, note=_note(estimate, inertias))
     return IdentifiedUrdf(text, inertias)
 

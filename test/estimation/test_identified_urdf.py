@@ -9,6 +9,7 @@ from support.robots import URDF_FOLDER
 from support.tolerances import assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameters
+from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.estimation.body_space import pseudo_inertia
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.excitation import design_excitation
@@ -54,6 +55,15 @@ def test_read_back_it_has_the_torque_of_the_projected_parameters(name, deviation
     for link in again.links:
         assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
     assert_close(again.joint_physics.viscous, truth.joint_physics.viscous, 1e-15)
+
+
+def test_a_known_payload_stays_out_of_the_urdf():
+    path = URDF_FOLDER / 'rx90.urdf'
+    chain = chain_from_urdf(path)
+    load = Inertia.from_centre_of_mass(2.0, [0.1, 0.0, 0.05], 0.01 * np.eye(3))
+    loaded = chain.with_payload(load)
+    text = identified_urdf(path, loaded, estimate(loaded, loaded), payload=load).text.decode()
+    assert_close(chain_from_urdf(text).standard_parameters, chain.standard_parameters, 1e-7)
 
 
 def test_the_comment_says_what_a_urdf_cannot_hold():

@@ -59,10 +59,15 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
 
 
 def minimal_covariance(estimate: MlcEstimate) -> Array:
-    """Return the covariance (p, p) of the minimal parameters; NaN where not identified."""
+    """
+    Return the covariance (p, p) of the minimal parameters; NaN where there is none.
+
+    Values that the data alone do not determine are part of it, with the deviations that belief
+    left them: combinations of them may well be determined.
+    """
     names = estimate.mlc.names
     place = {name: k for k, name in enumerate(estimate.unknowns)}
-    known = [i for i, name in enumerate(names) if name in place and estimate.identified[i]]
+    known = [i for i, name in enumerate(names) if name in place]
     columns = [place[names[i]] for i in known]
     C = np.full((len(names), len(names)), np.nan)
     C[np.ix_(known, known)] = estimate.covariance[np.ix_(columns, columns)]

@@ -83,12 +83,13 @@ def test_friction_of_coupled_motors_is_mentioned():
     assert b'Friction belongs to coupled motors' in identified_urdf(path, chain, coupled).text
 
 
-def test_the_covariance_of_what_was_not_identified_is_unknown():
+def test_the_covariance_of_what_was_no_unknown_is_unknown():
     chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf')
     known = estimate(chain, chain)
-    partly = replace(known, identified=(False, *known.identified[1:]))
-    C = minimal_covariance(partly)
     p = len(known.mlc)
+    np.testing.assert_array_equal(minimal_covariance(known), known.covariance[:p, :p])
+    partly = replace(known, unknowns=known.unknowns[1:], covariance=known.covariance[1:, 1:])
+    C = minimal_covariance(partly)
     assert np.all(np.isnan(C[0])) and np.all(np.isnan(C[:, 0]))
     np.testing.assert_array_equal(C[1:, 1:], known.covariance[1:p, 1:p])
 

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The excitation node: plays a motion that shows all parameters of the robot.
+
+``~/joint_trajectory`` out, to a trajectory controller; ``joint_states`` in; ``~/start`` and
+``~/stop``; the part that is over on ``~/progress``. The motion comes from a file, or is designed
+when the robot description is there. The robot is stopped where it leaves the motion, where joint
+states stay away, and when the node ends.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float32, Header
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.motion_player import (
+    MotionPlayer,
+    Order,
+    Phase,
+    PlayerSettings,
+    repeated,
+)
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_file import read_trajectory
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimation.excitation import design_excitation
+from robot_dynamics_ros.nodes.conversion import sample_from_message, stamp, trajectory_to_message
+from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.runner import run
+
+#: Points per second of a designed motion [1/s]; the controller's quintics join them.
+RATE = 20.0
+#: How often the motion is watched [s].
+PERIOD = 0.05
+#: A line in the log at every such part of the motion.
+LOGGED = 0.25
+
+
+@dataclass(frozen=True)
+class ExcitationParameters(RobotParameters):
+    """Parameters of the excitation node."""
+
+    trajectory_file: str = parameter(
+        '', 'YAML of robot-dynamics excite; empty = design a motion')
+    start_at_once: bool = parameter(True, 'play as soon as the robot is there; false = ~/start')
+    exit_at_end: bool = parameter(False, 'end the node after the motion')
+    repetitions: int = parameter(1, 'of the motion', minimum=1, maximum=1000)
+    duration: float = parameter(10.0, 'of a designed motion [s]', minimum=1.0, maximum=600.0)
+    harmonics: int = parameter(5, 'of a designed motion', minimum=2, maximum=50)
+    share: float = parameter(0.5, 'of the speed and effort limits in a designed motion',
+                             minimum=0.01, maximum=1.0)
+    seed: int = parameter(0, 'of a designed motion', minimum=0)
+    approach_duration: float = parameter(2.0, 'shortest time to reach the first point [s]',
+                                         minimum=0.1, maximum=600.0)
+    largest_deviation: float = parameter(
+        0.5, 'a robot farther than this from the motion is stopped [rad, m]', minimum=1e-3,
+        maximum=10.0)
+    joint_state_timeout: float = parameter(0.5, 'older joint states stop the robot [s]',
+                                           minimum=0.01, maximum=10.0)
+
+
+class ExcitationNode(RobotNode):
+    """Plays one motion."""
+
+    parameter_type = ExcitationParameters
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('excitation', **settings)
+        self._motion: Trajectory | None = None
+        self._player: MotionPlayer | None = None
+        self._reader: JointStateReader | None = None
+        self._measured: JointSample | None = None
+        self._wanted = self.parameters.start_at_once
+        self._logged = 0.0
+
+    def make_interfaces(self) -> None:
+        """Create topics and services."""
+        self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
+        self._progress = self.create_publisher(Float32, '~/progress', 10)
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self.create_service(Trigger, '~/start', self._on_start)
+        self.create_service(Trigger, '~/stop', self._on_stop)
+        self.create_timer(PERIOD, self._on_tick)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Read or design the motion; one that runs is stopped."""
+        p = self.parameters
+        if p.trajectory_file:
+            motion = read_trajectory(p.trajectory_file)
+        else:
+            found = design_excitation(robot.chain, duration=p.duration, harmonics=p.harmonics,
+                                      share=p.share, seed=p.seed)
+            times = found.trajectory.times(RATE)
+            motion = Trajectory(robot.chain.joint_names, times, *found.trajectory.sample(times))
+            self.get_logger().info(f'designed a motion of {p.duration:g} s that shows '
+                                   f'{len(found.columns)} parameters, condition number '
+                                   f'{found.condition_number:.1f}')
+        motion = repeated(motion, p.repetitions)
+        MotionPlayer(motion, robot.chain)  # refuses a motion that cannot be played
+        self._stop('a new robot description')
+        self._motion = motion
+        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+
+    def come_to_rest(self) -> None:
+        """Brake the robot."""
+        self._stop('the node ends')
+
+    def clock_set_back(self) -> None:
+        """Brake the robot: the times of its motion have no meaning any more."""
+        self._stop('the clock was set back')
+        if self._reader is not None:
+            self._reader.restart()
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._reader is None:
+            return
+        try:
+            self._measured = sample_from_message(self._reader, message, self.now)
+            self.report.count('joint states')
+        except RobotDynamicsError as error:
+            self.report.warn('dropped joint states', str(error))
+
+    def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._player is not None and self._player.running:
+            response.message = 'a motion is running'
+        else:
+            self._wanted, response.success = True, True
+        return response
+
+    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._wanted = False
+        response.success = self._stop('asked to stop')
+        response.message = '' if response.success else 'no motion is running'
+        return response
+
+    def _on_tick(self) -> None:
+        if not self.active:
+            return
+        try:
+            if self._wanted:
+                self._begin()
+            elif self._player is not None and self._measured is not None:
+                self._go_on(self._player, self._measured)
+        except RobotDynamicsError as error:
+            self.report.warn('excitation', str(error))
+
+    def _begin(self) -> None:
+        """Begin when everything is there: a robot, its joint states and a controller."""
+        if self._motion is None or self.robot is None:
+            return
+        p, now = self.parameters, self.now
+        if (self._measured is None or now - self._measured.received > p.joint_state_timeout
+                or self._output.get_subscription_count() == 0):
+            self.report.value('excitation', 'waiting for joint_states and a controller')
+            return
+        self._wanted, self._logged = False, 0.0
+        self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
+            approach=p.approach_duration, deviation=p.largest_deviation,
+            timeout=p.joint_state_timeout))
+        self._send(self._player.begin(now, self._measured))
+        self.get_logger().info('going to the start of the motion')
+
+    def _go_on(self, player: MotionPlayer, measured: JointSample) -> None:
+        if not player.running:
+            return
+        before, now = player.phase, self.now
+        order = player.step(now, measured)
+        if order is not None:
+            self._send(order)
+        part = player.progress(now)
+        self._progress.publish(Float32(data=part))
+        self.report.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
+        if player.phase is Phase.STOPPED:
+            self.report.warn('excitation stops', f'stopped: {player.reason}')
+        elif player.phase is not before or part >= self._logged + LOGGED:
+            self._logged = part
+            self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
+        if not player.running and self.parameters.exit_at_end:
+            self.finished = True
+
+    def _stop(self, reason: str) -> bool:
+        """Brake the robot, if it moves because of this node; return whether it did."""
+        if self._player is None or self._measured is None or not self._player.running:
+            return False
+        self._send(self._player.stop(self.now, self._measured, reason))
+        self.report.warn('excitation stops', f'stopped: {reason}')
+        return True
+
+    def _send(self, order: Order) -> None:
+        self._output.publish(trajectory_to_message(order.trajectory,
+                                                   Header(stamp=stamp(order.start))))
+
+
+def main() -> int:
+    """Run the node."""
+    return run(ExcitationNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

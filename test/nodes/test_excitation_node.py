@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The excitation node: plays, tells how far it is, and stops safely."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from rclpy.lifecycle import TransitionCallbackReturn
+from std_srvs.srv import Trigger
+from support.messages import joint_state_message, published
+
+from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.nodes.conversion import seconds, trajectory_from_message
+from robot_dynamics_ros.nodes.excitation import ExcitationNode
+
+pytestmark = pytest.mark.ros
+
+
+class Bench:
+    """A node with a controller and joint states, and a clock that the test turns."""
+
+    def __init__(self, node, monkeypatch):
+        self.node, self.time = node, 100.0
+        self.sent = published(node, '/joint_trajectory')
+        self.progress = published(node, '/progress')
+        monkeypatch.setattr(node._output, 'get_subscription_count', lambda: 1)
+        monkeypatch.setattr(type(node), 'now', property(lambda _: self.time))
+
+    def run(self, duration, *, offset=(0.0, 0.0), states=True):
+        """Let the robot follow what was sent, away by an offset."""
+        for _ in range(round(duration / 0.05)):
+            self.time += 0.05
+            if states:
+                q, qd = np.zeros(2), np.zeros(2)
+                if self.sent:
+                    trajectory = trajectory_from_message(self.sent[-1])
+                    point = trajectory.sample(self.time - seconds(self.sent[-1].header.stamp))
+                    q, qd = point.q, point.qd
+                self.node._on_joint_state(joint_state_message(self.time, q + offset, qd))
+            self.node._on_tick()
+
+
+@pytest.fixture
+def bench(make_node, planar, monkeypatch):
+    def make(**parameters):
+        settings = {'duration': 4.0, 'approach_duration': 0.5, **parameters}
+        node = make_node(ExcitationNode, robot_description=planar, **settings)
+        return Bench(node, monkeypatch)
+    return make
+
+
+def test_a_designed_motion_is_played_inside_the_limits(bench, planar):
+    cell = bench()
+    cell.run(0.1)
+    assert len(cell.sent) == 1, 'the approach'
+    cell.run(10.0)
+    assert len(cell.sent) == 2
+    motion = trajectory_from_message(cell.sent[1])
+    chain = chain_from_urdf(planar)
+    q = motion.sample(np.linspace(0.0, 4.0, 400))
+    lower, upper = chain.position_limits
+    assert np.all((q.q >= lower) & (q.q <= upper))
+    assert np.all(np.abs(q.qd) <= np.nan_to_num(chain.velocity_limits, nan=np.inf))
+    assert motion.duration == pytest.approx(4.0)
+    assert cell.progress[-1].data == 1.0
+    assert sorted(each.data for each in cell.progress) == [each.data for each in cell.progress]
+    assert not cell.node.finished
+
+
+def test_it_ends_by_itself_where_that_is_wanted_and_repeats(bench):
+    cell = bench(exit_at_end=True, repetitions=2)
+    cell.run(14.0)
+    assert trajectory_from_message(cell.sent[1]).duration == pytest.approx(8.0)
+    assert cell.node.finished
+
+
+def test_a_given_motion_is_played(bench, tmp_path):
+    file = tmp_path / 'motion.yaml'
+    file.write_text("""
+joint_names: [joint_2, joint_1]
+points:
+- {positions: [0.1, 0.2], velocities: [0, 0], time_from_start: {sec: 0}}
+- {positions: [0.4, 0.3], velocities: [0, 0], time_from_start: {sec: 2}}
+""")
+    cell = bench(trajectory_file=str(file))
+    cell.run(3.0)
+    motion = trajectory_from_message(cell.sent[1])
+    assert motion.joint_names == ('joint_1', 'joint_2')
+    assert motion.positions.tolist() == [[0.2, 0.1], [0.3, 0.4]]
+
+
+def test_nothing_moves_before_start_is_called_and_stop_brakes(bench):
+    cell = bench(start_at_once=False)
+    cell.run(1.0)
+    assert cell.sent == []
+    stop = cell.node._on_stop(Trigger.Request(), Trigger.Response())
+    assert not stop.success
+    assert cell.node._on_start(Trigger.Request(), Trigger.Response()).success
+    cell.run(3.0)
+    again = cell.node._on_start(Trigger.Request(), Trigger.Response())
+    assert again.message == 'a motion is running'
+    assert cell.node._on_stop(Trigger.Request(), Trigger.Response()).success
+    brake = trajectory_from_message(cell.sent[-1])
+    assert len(brake) == 1
+    np.testing.assert_array_equal(brake.velocities, 0.0)
+    cell.run(2.0)
+    assert cell.sent[-1].points[0].time_from_start.nanosec == 500_000_000, 'nothing after it'
+
+
+@pytest.mark.parametrize(('trouble', 'reason'), [
+    ({'offset': (0.8, 0.0)}, 'joint_1 is'),
+    ({'states': False}, 'no joint state'),
+])
+def test_trouble_brakes_the_robot(bench, trouble, reason):
+    cell = bench()
+    cell.run(3.0)
+    before = len(cell.sent)
+    cell.run(2.0, **trouble)
+    assert len(cell.sent) == before + 1
+    assert len(cell.sent[-1].points) == 1
+    assert reason in cell.node._player.reason
+    assert cell.node.report.counted('excitation stops') == 1
+
+
+@pytest.mark.parametrize('event', ['trigger_deactivate', 'clock_set_back'])
+def test_the_end_of_the_node_and_of_the_clock_brake_the_robot(bench, event):
+    cell = bench()
+    cell.run(3.0)
+    getattr(cell.node, event)()
+    assert len(cell.sent[-1].points) == 1
+    before = len(cell.sent)
+    cell.run(1.0)
+    assert len(cell.sent) == before
+
+
+def test_it_waits_for_a_controller_and_drops_bad_joint_states(bench, monkeypatch):
+    cell = bench()
+    monkeypatch.setattr(cell.node._output, 'get_subscription_count', lambda: 0)
+    cell.run(1.0)
+    cell.node._on_joint_state(joint_state_message(500.0, [np.nan, 0.0]))
+    assert cell.sent == []
+    assert cell.node.report.counted('dropped joint states') == 1
+    values = {each.key: each.value for each in cell.node.report.status().values}
+    assert 'waiting for joint_states and a controller' in values['excitation']
+
+
+@pytest.mark.parametrize(('parameters', 'message'), [
+    ({'trajectory_file': 'nowhere.yaml'}, 'cannot be read'),
+    ({'locked': ['joint_1', 'joint_2']}, 'no moving joint'),
+])
+def test_a_motion_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message):
+    node = make_node(ExcitationNode, start=False, robot_description=planar, **parameters)
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert message in node.report.status().message

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import rclpy
 import yaml
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
@@ -82,6 +83,20 @@ class Client:
             assert len(answers.pop().points) >= POINTS
         return times
 
+    def own_latency(self, node, what):
+        """Return p50 and p99 [ms] that a node reports about itself."""
+        found = []
+
+        def look(message):
+            for status in message.status:
+                values = {pair.key: pair.value for pair in status.values}
+                if status.name.endswith(node) and f'{what} p50 [ms]' in values:
+                    found.append([float(values[f'{what} {p} [ms]']) for p in ('p50', 'p99')])
+
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', look, 10)
+        self.spin_until(lambda: found)
+        return found[-1]
+
 
 def show(what, times):
     """Print percentiles."""
@@ -134,6 +149,8 @@ def main():
         message = trajectory_to_message(motion, JointTrajectory().header)
         show(f'feedforward, {len(motion)} points of {n} joints, there and back',
              client.trajectory_times(message))
+        p50, p99 = client.own_latency('feedforward', 'trajectory')
+        print(f'{"  of it inside the node":52} p50 {p50:7.2f} ms   p99 {p99:7.2f} ms')
         state = GetDynamics.Request(position=[0.1] * n, velocity=[0.2] * n,
                                     acceleration=[0.3] * n)
         show('service get_dynamics, round trip',

@@ -67,5 +67,8 @@ class Adaptation:
 
     def stepped(self, theta: Array, gradient: Array, step: float) -> Array:
         """Return the values (m,) after a time step [s], inside the bounds."""
-        moved = theta + step * self.rate(theta, gradient)
-        return np.clip(moved, self.unknowns.lower, self.unknowns.upper)
+        return self.bounded(theta + step * self.rate(theta, gradient))
+
+    def bounded(self, theta: Array) -> Array:
+        """Return the values (m,), moved inside the bounds."""
+        return np.clip(theta, self.unknowns.lower, self.unknowns.upper)

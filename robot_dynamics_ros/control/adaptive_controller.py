@@ -65,7 +65,7 @@ class AdaptiveController:
         unknowns = self.adaptation.unknowns
         if np.shape(values) != unknowns.start.shape or not np.all(np.isfinite(values)):
             raise StateError(f'the unknowns must be {len(unknowns)} finite numbers, got {values}')
-        self._theta = read_only(np.clip(values, unknowns.lower, unknowns.upper))
+        self._theta = read_only(self.adaptation.bounded(values))
 
     def reset(self) -> None:
         """Forget what was learned."""

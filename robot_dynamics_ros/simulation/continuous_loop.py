@@ -96,6 +96,7 @@ class ContinuousLoop:
             again, _ = self._rate(t + 0.5 * step, x + 0.5 * step * middle)
             last, _ = self._rate(t + step, x + step * again)
             x = x + step / 6.0 * (rate + 2.0 * (middle + again) + last)
+            x[2 * n:] = self.adaptation.bounded(x[2 * n:])
             if not np.all(np.isfinite(x)):
                 raise StateError(f'the closed loop is unstable: not finite after {t:g} s')
         states = np.array([state for _, state, _, _ in rows])

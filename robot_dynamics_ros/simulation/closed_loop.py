@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sampled controller on the simulated arm, without ROS: what it tracks, needs and learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.control.adaptive_controller import AdaptiveController
+from robot_dynamics_ros.control.recording import MotionRecording
+from robot_dynamics_ros.control.tracking import Tracking
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.simulation.compared_controllers import Controller
+from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+
+class LoadChange(NamedTuple):
+    """
+    A load appears at the tip, instead of the one before.
+
+    :param time: from the start of the trajectory [s].
+    :param load: in the tip frame; Inertia.zero() = nothing.
+    """
+
+    time: float
+    load: Inertia
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoopRun:
+    """
+    A motion under a controller.
+
+    :param recording: times, positions and efforts of every sample.
+    :param clamped: (n,) number of efforts of each joint that were cut at the limit.
+    :param theta: (N, m) unknowns as learned; m = 0 for a controller that does not learn.
+    """
+
+    recording: MotionRecording
+    clamped: Array
+    theta: Array
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for name in ('clamped', 'theta'):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def error_between(self, begin: float, end: float) -> float:
+        """Return the root mean square error over all joints in a span of time [rad, m]."""
+        tracking: Tracking = self.recording.tracking
+        during = (tracking.times >= begin) & (tracking.times < end)
+        return float(np.sqrt(np.mean(tracking.errors[during]**2)))
+
+
+def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: Trajectory, *,
+                    rate: float = 500.0, loads: Sequence[LoadChange] = (),
+                    noise: SensorNoise | None = None, seed: int = 0,
+                    name: str = '') -> ClosedLoopRun:
+    """
+    Let a controller move the arm along a trajectory.
+
+    :param controller: called `rate` times per second; its effort is kept in between.
+    :param robot: the arm as it is, at its first position; its step divides the control period.
+    :param trajectory: any joint order.
+    :param rate: of the controller [1/s].
+    :param loads: that appear on the way.
+    :param noise: of the sensors.
+    :param seed: of the noise.
+    :param name: of the recording.
+    :raises ParameterError: the control period is no multiple of the step of the simulation.
+    :raises StateError: the loop is unstable.
+    """
+    steps = round(1.0 / (rate * robot.step))
+    if steps < 1 or abs(steps * robot.step * rate - 1.0) > 1e-6:
+        raise ParameterError(f'the control period {1.0 / rate:g} s must be a multiple of the '
+                             f'simulation step {robot.step:g} s')
+    wanted = trajectory.in_order(robot.chain.joint_names)
+    period, count = steps * robot.step, int(wanted.duration * rate) + 1
+    times = np.arange(count, dtype=np.float64) * period
+    motion = wanted.sample(times)
+    noise, rng = noise or SensorNoise(), np.random.default_rng(seed)
+    waiting = sorted(loads, key=lambda change: change.time)
+    unloaded = robot.model.parameters
+    clamped = np.zeros(len(robot.chain))
+    positions, efforts, learned = [], [], []
+    for k in range(count):
+        while waiting and waiting[0].time <= times[k]:
+            robot.model.parameters = unloaded + payload_parameters(
+                robot.model.mlc, robot.chain, waiting.pop(0).load)
+        q = robot.q + rng.normal(scale=noise.position, size=robot.q.size)
+        qd = robot.qd + rng.normal(scale=noise.velocity, size=robot.q.size)
+        desired = type(motion)(*(values[k] for values in motion))
+        command = controller.command(desired, q, qd, period)
+        positions.append(robot.q)
+        efforts.append(command.effort)
+        clamped += command.clamped
+        learned.append(controller.theta if isinstance(controller, AdaptiveController)
+                       else np.zeros(0))
+        for _ in range(steps):
+            robot.advance(command.effort)
+    recording = MotionRecording(name, wanted, times, np.array(positions), np.array(efforts))
+    return ClosedLoopRun(recording, clamped, np.array(learned))

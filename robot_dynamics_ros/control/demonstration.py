@@ -68,4 +68,5 @@ def approach(joint_names: tuple[str, ...], positions: ArrayLike, duration: float
     """
     stops = np.asarray(positions, dtype=np.float64)
     rest = np.zeros_like(stops)
-    return Trajectory(joint_names, duration * np.arange(len(stops)), stops, rest, rest)
+    times = duration * np.arange(len(stops), dtype=np.float64)
+    return Trajectory(joint_names, times, stops, rest, rest)

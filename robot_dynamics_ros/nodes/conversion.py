@@ -134,7 +134,7 @@ def payload_to_message(payload: Inertia, tip: str, time: Time) -> InertiaStamped
     message.header.stamp, message.header.frame_id = time, tip
     if payload.mass > 0.0:
         c = payload.centre_of_mass
-        J = payload.tensor - payload.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        J = payload.central_tensor
         body = message.inertia
         body.m, body.com = payload.mass, Vector3(x=float(c[0]), y=float(c[1]), z=float(c[2]))
         for name, i, j in (('ixx', 0, 0), ('ixy', 0, 1), ('ixz', 0, 2), ('iyy', 1, 1),

@@ -185,6 +185,8 @@ class ExcitationNode(RobotNode):
             self._logged = part
             self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
         if not player.running and self.parameters.exit_at_end:
+            if player.phase is Phase.STOPPED:
+                self.fail(f'stopped: {player.reason}')
             self.finished = True
 
     def _stop(self, reason: str) -> bool:

@@ -89,7 +89,7 @@ def read(node: Node, kind: type[Parameters]) -> Parameters:
     values = {}
     for each in fields(kind):  # type: ignore[arg-type]
         value = node.get_parameter_or(each.name).value
-        if each.default == ():
+        if isinstance(each.default, tuple):
             value = () if value is None else tuple(value)
         values[each.name] = value
     return kind(**values)

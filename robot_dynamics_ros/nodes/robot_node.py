@@ -56,6 +56,7 @@ class RobotNode(LifecycleNode):
         self.robot: Robot | None = None
         self.active = False
         self.finished = False  # True ends the process
+        self.failure = ''  # why it ends; the exit code is 1 then
         self._payload: InertiaStamped | None = None
         self.add_on_set_parameters_callback(self._judge_parameters)
         self.add_post_set_parameters_callback(self._take_parameters)
@@ -151,6 +152,12 @@ class RobotNode(LifecycleNode):
         if self.active:
             self.come_to_rest()
         self.active = False
+
+    def fail(self, reason: str) -> None:
+        """End the process with an error."""
+        self.failure, self.finished = reason, True
+        self.report.state(reason, error=True)
+        self.get_logger().error(reason)
 
     def _entities(self) -> list[tuple[Any, Callable[[Any], bool]]]:
         """Return what the node has, each with the way to remove it."""

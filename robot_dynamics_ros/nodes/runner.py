@@ -76,7 +76,7 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     executor.remove_node(node)
     node.destroy_node()
     rclpy.shutdown()
-    return 0 if started else 1
+    return 0 if started and not node.failure else 1
 
 
 def _start(node: RobotNode) -> bool:

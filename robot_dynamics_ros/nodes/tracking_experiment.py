@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The tracking experiment: one motion with PID alone, once more with feedforward, both recorded.
+The tracking experiment: one motion several ways, each recorded.
 
-Sends trajectories straight to the controller (``simulated_robot/joint_trajectory``) and through
-the feedforward node (``joint_trajectory``), listens to ``joint_states``, writes the recordings to
-a file and ends by itself.
+Sends the motion to one topic after the other (straight to the controller, through a feedforward
+node, ...), listens to ``joint_states``, writes the recordings to a file and ends by itself.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.control.demonstration import approach, demonstration_motion
+from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.motion_player import MotionPlayer, Order, Phase, PlayerSettings
 from robot_dynamics_ros.control.recording import MotionRecording, save_recordings
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.conversion import sample_from_message, stamp, trajectory_to_message
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
@@ -29,17 +27,11 @@ from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
 
-#: Names of the two motions.
-PID, FEEDFORWARD = 'PID', 'PID + feedforward'
-#: Time between sending a trajectory and its start [s].
-LEAD = 0.3
-#: Time to come to rest after an approach [s].
-SETTLE = 1.0
 #: The start is reached from here [rad, m]: a joint that has moved has no old integral of the PID
 #: that friction hides.
 BESIDE = 0.1
-#: The approach has worked where the arm is this close to the start [rad, m].
-ARRIVED = 0.2
+#: How often the motion is watched [s].
+PERIOD = 0.05
 
 
 @dataclass(frozen=True)
@@ -47,6 +39,11 @@ class TrackingExperimentParameters(RobotParameters):
     """Parameters of the tracking experiment."""
 
     output: str = parameter('', 'file for the recordings (.npz)')
+    ways: tuple[str, ...] = parameter(
+        ('PID', 'PID + feedforward'), 'names of the ways to send the motion')
+    topics: tuple[str, ...] = parameter(
+        ('simulated_robot/joint_trajectory', 'joint_trajectory'),
+        'where each way sends it; the first one is the controller itself')
     motion_duration: float = parameter(6.0, 'duration of the motion [s]', minimum=1.0,
                                        maximum=600.0)
     approach_duration: float = parameter(2.0, 'duration of each part of the approach [s]',
@@ -54,34 +51,41 @@ class TrackingExperimentParameters(RobotParameters):
 
 
 class TrackingExperimentNode(RobotNode):
-    """Goes through its phases on a timer: approach and motion, for each of the two ways."""
+    """Plays the motion once for each way."""
 
     parameter_type = TrackingExperimentParameters
 
     def __init__(self, **settings: object) -> None:
         """Check that there is a file to write."""
         super().__init__('tracking_experiment', **settings)
-        if not self.parameters.output:
+        p = self.parameters
+        if not p.output:
             raise ParameterError('parameter output: name the .npz file for the recordings')
+        if not p.ways or len(p.ways) != len(p.topics):
+            raise ParameterError(f'parameters ways and topics: {len(p.ways)} names and '
+                                 f'{len(p.topics)} topics, expected as many and at least one')
         self._recordings: list[MotionRecording] = []
         self._samples: list[JointSample] = []
-        self._phase, self._until, self._start = 'wait', 0.0, 0.0
+        self._player: MotionPlayer | None = None
         self._reader: JointStateReader | None = None
 
     def make_interfaces(self) -> None:
         """Create the topics."""
-        controller = 'simulated_robot/joint_trajectory'
-        self._topics: dict[str, Publisher] = {
-            PID: self.create_publisher(JointTrajectory, controller, 10),
-            FEEDFORWARD: self.create_publisher(JointTrajectory, 'joint_trajectory', 10)}
-        self._controller_topic = self.resolve_topic_name(controller)
+        topics = self.parameters.topics
+        self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
+        self._controller_topic = self.resolve_topic_name(topics[0])
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
-        self.create_timer(0.05, self._on_tick)
+        self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
         """Plan the motion."""
         self._motion = demonstration_motion(robot.chain, duration=self.parameters.motion_duration)
         self._reader = JointStateReader(robot.chain.joint_names)
+
+    def come_to_rest(self) -> None:
+        """Brake the robot."""
+        if self._player is not None and self._player.running:
+            self._send(self._player.stop(self.now, self._samples[-1], 'the node ends'))
 
     def _on_joint_state(self, message: JointState) -> None:
         if self._reader is None:
@@ -92,49 +96,46 @@ class TrackingExperimentNode(RobotNode):
             self.report.warn('dropped joint states', str(error))
 
     def _on_tick(self) -> None:
-        if self._reader is None or not self.active or self.now < self._until:
+        if self._reader is None or self.robot is None or not self.active or not self._samples:
             return
-        way = (PID, FEEDFORWARD)[len(self._recordings)]
-        if self._phase == 'wait':
+        player = self._player
+        if player is None:
             if self._ready():
-                self._phase = 'approach'
-        elif self._phase == 'approach':
-            goal = self._motion.positions[0]
+                self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
+                    approach=self.parameters.approach_duration, beside=BESIDE))
+                self._send(self._player.begin(self.now, self._samples[-1]))
+            return
+        order = player.step(self.now, self._samples[-1])
+        if order is not None:
             self._samples = self._samples[-1:]
-            stops = [self._samples[-1].q, goal + BESIDE, goal]
-            self._send(way, approach(self._motion.joint_names, stops,
-                                     self.parameters.approach_duration), SETTLE)
-            self._phase = 'move'
-        elif self._phase == 'move':
-            if np.abs(self._samples[-1].q - self._motion.positions[0]).max() > ARRIVED:
-                self.report.warn('approaches', f'{way}: the start was not reached, once more')
-                self._phase = 'approach'
-                return
-            self._samples = []
-            self._send(way, self._motion, LEAD)
-            self._phase = 'record'
-        else:
-            self._record(way)
+            self._send(order)
+        if player.phase is Phase.STOPPED:
+            self.fail(f'{self._way}: {player.reason}')
+        elif player.phase is Phase.DONE:
+            self._record(player)
+
+    @property
+    def _way(self) -> str:
+        return str(self.parameters.ways[len(self._recordings)])
 
     def _ready(self) -> bool:
-        connected = all(topic.get_subscription_count() > 0 for topic in self._topics.values())
-        return (connected and bool(self._samples)
-                and self.count_publishers(self._controller_topic) >= len(self._topics))
+        connected = all(output.get_subscription_count() > 0 for output in self._outputs)
+        return (connected
+                and self.count_publishers(self._controller_topic) >= len(self._outputs))
 
-    def _send(self, way: str, trajectory: Trajectory, afterwards: float) -> None:
-        self._start = self.now + LEAD
-        header = Header(stamp=stamp(self._start))
-        self._topics[way].publish(trajectory_to_message(trajectory, header))
-        self._until = self._start + trajectory.duration + afterwards
-        self.get_logger().info(f'{way}: {self._phase}, {trajectory.duration:g} s')
+    def _send(self, order: Order) -> None:
+        self._outputs[len(self._recordings)].publish(
+            trajectory_to_message(order.trajectory, Header(stamp=stamp(order.start))))
+        phase = '' if self._player is None else self._player.phase.value
+        self.get_logger().info(f'{self._way}: {phase}, {order.trajectory.duration:.1f} s')
 
-    def _record(self, way: str) -> None:
-        times = np.array([sample.time - self._start for sample in self._samples])
+    def _record(self, player: MotionPlayer) -> None:
+        times = np.array([sample.time - player.start for sample in self._samples])
         self._recordings.append(MotionRecording(
-            way, self._motion, times, np.array([sample.q for sample in self._samples]),
+            self._way, self._motion, times, np.array([sample.q for sample in self._samples]),
             np.array([sample.effort for sample in self._samples])))
-        self._phase = 'approach'
-        if len(self._recordings) == len(self._topics):
+        self._player = None
+        if len(self._recordings) == len(self._outputs):
             save_recordings(self.parameters.output, self._recordings)
             self.finished = True
             self.active = False

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tracking experiment: one motion several ways, recorded."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from support.messages import joint_state_message
+
+from robot_dynamics_ros.control.recording import load_recordings
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.nodes.conversion import seconds, trajectory_from_message
+from robot_dynamics_ros.nodes.tracking_experiment import TrackingExperimentNode
+
+pytestmark = pytest.mark.ros
+
+WAYS = {'ways': ['straight', 'by a', 'by b'], 'topics': ['robot/trajectory', 'a', 'b']}
+
+
+@pytest.fixture
+def node(make_node, planar, tmp_path, monkeypatch):
+    node = make_node(TrackingExperimentNode, robot_description=planar, motion_duration=2.0,
+                     approach_duration=0.5, output=str(tmp_path / 'tracking.npz'), **WAYS)
+    node.time, node.sent = 50.0, []
+    monkeypatch.setattr(type(node), 'now', property(lambda self: self.time))
+    monkeypatch.setattr(node, 'count_publishers', lambda topic: 3)
+    for k, output in enumerate(node._outputs):
+        monkeypatch.setattr(output, 'get_subscription_count', lambda: 1)
+        monkeypatch.setattr(output, 'publish',
+                            lambda message, k=k: node.sent.append((k, message)))
+    return node
+
+
+def run(node, duration, away=lambda way: 0.0):
+    for _ in range(round(duration / 0.05)):
+        node.time += 0.05
+        q = np.zeros(2)
+        if node.sent:
+            way, message = node.sent[-1]
+            trajectory = trajectory_from_message(message)
+            q = trajectory.sample(node.time - seconds(message.header.stamp)).q + away(way)
+        node._on_joint_state(joint_state_message(node.time, q, [0.0, 0.0], [1.0, 2.0]))
+        node._on_tick()
+        if node.finished:
+            return
+
+
+def test_every_way_is_played_and_recorded(node):
+    run(node, 60.0, away=lambda way: (0.03, 0.02, 0.01)[way])
+    assert node.finished
+    assert not node.failure
+    assert [way for way, _ in node.sent] == [0, 0, 1, 1, 2, 2], 'approach and motion, each'
+    recordings = load_recordings(node.parameters.output)
+    assert [recording.name for recording in recordings] == WAYS['ways']
+    for recording, error in zip(recordings, (0.03, 0.02, 0.01)):
+        assert recording.tracking.total_rms == pytest.approx(error, rel=1e-6)
+        assert recording.efforts[0].tolist() == [1.0, 2.0]
+
+
+def test_a_robot_that_goes_astray_is_braked_and_the_node_fails(node):
+    run(node, 5.0)
+    run(node, 5.0, away=lambda way: 0.9)
+    assert node.finished
+    assert 'away from the motion' in node.failure
+    assert len(node.sent[-1][1].points) == 1
+
+
+def test_the_end_of_the_node_brakes_the_robot(node):
+    run(node, 4.0)
+    node.trigger_deactivate()
+    assert len(node.sent[-1][1].points) == 1
+
+
+def test_it_waits_for_all_its_partners(node, monkeypatch):
+    monkeypatch.setattr(node, 'count_publishers', lambda topic: 2)
+    run(node, 3.0)
+    assert node.sent == []
+
+
+@pytest.mark.parametrize(('parameters', 'message'), [
+    ({'output': ''}, 'parameter output'),
+    ({'output': 'x.npz', 'ways': ['one']}, '1 names and 2 topics'),
+])
+def test_settings_that_cannot_be_are_refused(make_node, planar, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        make_node(TrackingExperimentNode, robot_description=planar, **parameters)

@@ -69,13 +69,15 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     executor = executor_type()
     executor.add_node(node)
     started = _start(node)
-    while started and rclpy.ok() and not (stop.is_set() or node.finished):
-        executor.spin_once(timeout_sec=RESPONSE)
-    if started:
-        node.rest()
-    executor.remove_node(node)
-    node.destroy_node()
-    rclpy.shutdown()
+    try:
+        while started and rclpy.ok() and not (stop.is_set() or node.finished):
+            executor.spin_once(timeout_sec=RESPONSE)
+    finally:  # also after an error nobody foresaw: a controller keeps the last torque for ever
+        if started:
+            node.rest()
+        executor.remove_node(node)
+        node.destroy_node()
+        rclpy.shutdown()
     return 0 if started and not node.failure else 1
 
 

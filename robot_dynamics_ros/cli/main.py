@@ -18,6 +18,7 @@ COMMANDS = (
     ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
     ('demo', 'demo', 'track a trajectory with and without feedforward, over ROS 2'),
     ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
+    ('simulate', 'simulate', 'compare controllers on a simulated arm, adaptive ones too'),
     ('excite', 'excite', 'design a motion that shows all parameters of a robot well'),
     ('identify', 'identify', 'minimal parameters, rotors and friction from recordings'),
     ('compare', 'compare', 'show how two parameter files differ'),

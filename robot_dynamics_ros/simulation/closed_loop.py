@@ -41,17 +41,23 @@ class ClosedLoopRun:
 
     :param recording: times, positions and efforts of every sample.
     :param clamped: (n,) number of efforts of each joint that were cut at the limit.
-    :param theta: (N, m) unknowns as learned; m = 0 for a controller that does not learn.
+    :param names: m names of what is learned; none for a controller that does not learn.
+    :param theta: (N, m) the values.
     """
 
     recording: MotionRecording
     clamped: Array
+    names: tuple[str, ...]
     theta: Array
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
         for name in ('clamped', 'theta'):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    def value_of(self, name: str) -> Array | None:
+        """Return the values (N,) of something that is learned; None where it is not."""
+        return self.theta[:, self.names.index(name)] if name in self.names else None
 
     def error_between(self, begin: float, end: float) -> float:
         """Return the root mean square error over all joints in a span of time [rad, m]."""
@@ -90,6 +96,8 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     waiting = sorted(loads, key=lambda change: change.time)
     unloaded = robot.model.parameters
     clamped = np.zeros(len(robot.chain))
+    adaptive = controller if isinstance(controller, AdaptiveController) else None
+    names = adaptive.adaptation.unknowns.names if adaptive else ()
     positions, efforts, learned = [], [], []
     for k in range(count):
         while waiting and waiting[0].time <= times[k]:
@@ -102,9 +110,8 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
         positions.append(robot.q)
         efforts.append(command.effort)
         clamped += command.clamped
-        learned.append(controller.theta if isinstance(controller, AdaptiveController)
-                       else np.zeros(0))
+        learned.append(adaptive.theta if adaptive else np.zeros(0))
         for _ in range(steps):
             robot.advance(command.effort)
     recording = MotionRecording(name, wanted, times, np.array(positions), np.array(efforts))
-    return ClosedLoopRun(recording, clamped, np.array(learned))
+    return ClosedLoopRun(recording, clamped, names, np.array(learned))

@@ -72,7 +72,7 @@ def test_computed_torque_with_the_wrong_model_stays_worse():
 
 def test_the_mass_of_the_load_is_learned_in_motion():
     run = with_load('slotine_li')
-    mass = run.theta[:, 9]  # load_M
+    mass = run.value_of('load_M')
     assert mass[round(LOAD_AT / STEP) - 1] < 0.5
     assert mass[-1] == pytest.approx(3.0, abs=0.5)
 
@@ -83,6 +83,7 @@ def test_every_controller_follows_a_motion(name):
     assert run.recording.name == name
     assert run.recording.tracking.total_rms < 0.1
     assert run.theta.shape == (501, 0 if name in CONTROLLERS[:3] else 31)
+    assert run.value_of('magic') is None
 
 
 def test_noise_does_not_let_the_parameters_run_away():

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics simulate``: controllers compared on a simulated arm, without ROS."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.torque import motion_from_table
+from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.control.adaptive_choice import AdaptiveSettings
+from robot_dynamics_ros.control.demonstration import demonstration_motion
+from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
+from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
+from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+_DEFAULTS = AdaptiveSettings()
+#: Width of the spans over which errors are averaged in the plot [s].
+_SPAN = 0.25
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_robot_arguments(parser)
+    parser.add_argument('--controller', metavar='NAME', action='append', choices=CONTROLLERS,
+                        help=f'one of {", ".join(CONTROLLERS)}; repeat it to compare (default: '
+                        'computed_torque and slotine_li)')
+    parser.add_argument('--trajectory', metavar='FILE.csv', type=Path,
+                        help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m] '
+                        '(default: ten seconds inside the limits of the robot)')
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
+                        help='rotor inertia, friction, limits, payload')
+    parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
+                        action='append', help='a point mass [kg] at a place in the tip frame [m] '
+                        'that appears at a time [s], unknown to the controller; may be repeated, '
+                        'the last one counts; mass 0 = put down')
+    parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.1,
+                        help='how much the arm differs from its URDF (default: %(default)s)')
+    parser.add_argument('--seed', type=int, default=1, help='of that difference and of the noise '
+                        '(default: %(default)s)')
+    parser.add_argument('--rate', metavar='HZ', type=float, default=500.0,
+                        help='of the controller (default: %(default)s)')
+    parser.add_argument('--velocity-noise', metavar='RAD/S', type=float, default=0.0,
+                        help='standard deviation of the measured speed (default: %(default)s)')
+    group = parser.add_argument_group('adaptive controllers')
+    group.add_argument('--bandwidth', metavar='1/S', type=float, default=_DEFAULTS.bandwidth[0],
+                       help='of all controllers (default: %(default)s)')
+    group.add_argument('--learn', metavar='WORD', nargs='+', default=_DEFAULTS.learn,
+                       help='groups (minimal, standard, load, Ia, Fv, Fc, offset) or names of '
+                       f'parameters (default: {" ".join(_DEFAULTS.learn)})')
+    group.add_argument('--learning-time', metavar='S', type=float, default=0.0,
+                       help='time constant for links and load (default: that of the law)')
+    group.add_argument('--friction-time', metavar='S', type=float, default=0.0,
+                       help='time constant for joint terms (default: that of the law)')
+    group.add_argument('--dead-zone', metavar='RAD/S', type=float, default=_DEFAULTS.dead_zone,
+                       help='errors that are not learned from (default: %(default)s)')
+    parser.add_argument('--plot', metavar='FILE.png', type=Path,
+                        help='draw the tracking errors and what was learned')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate the controllers one after the other, print and draw."""
+    chain = chain_from_arguments(arguments)
+    if arguments.joints is not None:
+        chain = read_joints_file(arguments.joints).applied_to(chain)
+    motion = _motion(arguments, chain)
+    true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
+    models = compile_model(chain), compile_model(true)
+    runs, names = [], arguments.controller or ['computed_torque', 'slotine_li']
+    for name in names:
+        try:
+            runs.append(_simulated(name, arguments, motion, *models))
+        except StateError as error:
+            print(f'{name}: unstable: {error}')
+    if runs:
+        print(summary(runs, arguments.payload))
+        if arguments.plot is not None:
+            plot(chain, runs, arguments.payload, arguments.plot)
+    return 0 if len(runs) == len(names) else 1
+
+
+def _motion(arguments: argparse.Namespace, chain: Chain) -> Trajectory:
+    if arguments.trajectory is None:
+        return demonstration_motion(chain, duration=10.0)
+    motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
+    return Trajectory(chain.joint_names, motion.t - motion.t[0], motion.q, motion.qd, motion.qdd)
+
+
+def _simulated(name: str, arguments: argparse.Namespace, motion: Trajectory, model: Model,
+               true: Model) -> ClosedLoopRun:
+    settings = AdaptiveSettings(
+        law=name, bandwidth=(arguments.bandwidth,), learn=tuple(arguments.learn),
+        learning_time=arguments.learning_time, friction_time=arguments.friction_time,
+        dead_zone=arguments.dead_zone)
+    controller = make_controller(name, model, EffortLimits.of_chain(model.chain), settings)
+    true.parameters = true.mlc.values
+    # the arm moves in steps of at most a millisecond
+    steps = max(1, round(1000.0 / arguments.rate))
+    robot = SimulatedRobot(true.chain, true, q=motion.positions[0],
+                           step=1.0 / (steps * arguments.rate))
+    return run_closed_loop(controller, robot, motion, rate=arguments.rate, loads=arguments.payload,
+                           noise=SensorNoise(velocity=arguments.velocity_noise),
+                           seed=arguments.seed, name=name)
+
+
+def _payload(text: str) -> LoadChange:
+    numbers, _, time = text.partition('@')
+    try:
+        mass, *place = (float(word) for word in numbers.split(','))
+        x, y, z = place or (0.0, 0.0, 0.0)
+        return LoadChange(float(time or 0.0), payload_inertia(mass, [x, y, z], np.zeros((3, 3))))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not of the form MASS[,X,Y,Z][@TIME]") from None
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def summary(runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange]) -> str:
+    """Return a table: errors in the spans between loads, efforts cut at limits, learned mass."""
+    end = runs[0].recording.trajectory.duration
+    spans = _spans(loads, end)
+    header = ['tracking error, rms [mrad, mm]', *(f'{a:g}-{b:g} s' for a, b in spans), 'largest',
+              'cut efforts', 'learned load [kg]']
+    rows = []
+    for each in runs:
+        mass = each.value_of('load_M')
+        rows.append([each.recording.name,
+                     *(f'{1e3 * each.error_between(a, b):.2f}' for a, b in spans),
+                     f'{1e3 * each.recording.tracking.largest.max():.1f}',
+                     str(int(each.clamped.sum())),
+                     '-' if mass is None else short(float(mass[-1]))])
+    return table(header, rows)
+
+
+def _spans(loads: Sequence[LoadChange], end: float) -> list[tuple[float, float]]:
+    times = sorted({load.time for load in loads if 0.0 < load.time < end})
+    return list(zip([0.0, *times], [*times, end]))
+
+
+def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange],
+         path: Path) -> None:
+    """
+    Draw the errors of all controllers, and the learned load where one is learned.
+
+    :raises TableError: the picture cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    learned = [(each, mass) for each in runs if (mass := each.value_of('load_M')) is not None]
+    panels = 2 if learned else 1
+    figure = Figure(figsize=(8.0, 1.0 + 2.4 * panels), layout='constrained')
+    axes = np.atleast_1d(figure.subplots(panels, sharex=True))
+    end = runs[0].recording.trajectory.duration
+    # dashed on top of solid, so that equal curves both show
+    styles: list[dict[str, Any]] = [
+        {'color': f'C{k}', 'linestyle': ('-', '--')[k % 2], 'zorder': 2 + k % 2}
+        for k in range(len(runs))]
+    begins = np.arange(0.0, end - 0.5 * _SPAN, _SPAN)
+    for k, each in enumerate(runs):
+        errors = [1e3 * each.error_between(t, t + _SPAN) for t in begins]
+        axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.recording.name, **styles[k])
+    axes[0].set_ylabel(f'rms error over {_SPAN:g} s\n[mrad, mm]')
+    axes[0].legend(loc='upper left', fontsize=8, ncols=3)
+    axes[0].set_ylim(top=4.0 * axes[0].get_ylim()[1])  # room for the legend
+    for each, mass in learned:
+        axes[1].plot(each.recording.times, mass, **styles[runs.index(each)])
+    if learned:
+        axes[1].set_ylabel('learned load [kg]')
+        times = [0.0, *(load.time for load in loads), end]
+        masses = [0.0, *(load.load.mass for load in loads)]
+        axes[1].stairs(masses, times, color='black', linestyle=':', baseline=None)
+    for panel in axes:
+        panel.grid(alpha=0.3, which='both')
+        for load in loads:
+            panel.axvline(load.time, color='black', linewidth=0.8, linestyle='--')
+    axes[-1].set_xlabel('time [s]')
+    figure.suptitle(f'{chain.robot}: tracking in simulation')
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise TableError(f'{path}: the plot cannot be written: {error}') from None

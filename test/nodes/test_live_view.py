@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The live view: text that people can read, on a terminal and without."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from std_msgs.msg import Float32
+
+from robot_dynamics_ros.estimation.estimate import EstimateState
+from robot_dynamics_ros.nodes.conversion import estimate_to_message, stamp
+from robot_dynamics_ros.nodes.live_view import LiveViewNode
+from robot_dynamics_ros.nodes.live_view_text import LiveViewText
+
+pytestmark = pytest.mark.ros
+
+
+class Terminal(io.StringIO):
+    encoding = 'utf-8'
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def node(make_node, planar):
+    return make_node(LiveViewNode, robot_description=planar)
+
+
+def learned(node, residual):
+    estimate = node.robot.estimate
+    physics = replace(estimate.joint_physics, viscous=[1.25, 2.5])
+    return replace(estimate, state=EstimateState.LEARNING, samples=1234, condition_number=56.7,
+                   residual_rms=np.array([residual, 0.5]), joint_physics=physics,
+                   mlc=estimate.mlc.with_values(1.1 * estimate.mlc.values))
+
+
+def show(node, *residuals):
+    for residual in residuals:
+        node._on_mlc(estimate_to_message(learned(node, residual), stamp(1.0)))
+    node._on_progress(Float32(data=0.25))
+    node._on_tick()
+
+
+def test_a_line_says_how_it_goes(node):
+    node.stream = io.StringIO()
+    node._on_tick()
+    assert node.stream.getvalue() == '', 'nothing learned yet'
+    show(node, 2.0)
+    text = node.stream.getvalue()
+    assert 'LEARNING: 1234 samples, condition number 57, residual 1.46 N m, motion 25 %' in text
+    assert '\x1b' not in text
+
+
+def test_a_terminal_is_redrawn_in_place(node):
+    node.stream = Terminal()
+    show(node, 4.0, 2.0, 1.0)
+    first = node.stream.getvalue()
+    assert 'joint_1' in first
+    assert '1.000' in first
+    assert '█▄▂' in first, 'the residual falls'
+    assert '> 1.25' in first
+    lines = first.count('\n')
+    show(node, 0.5)
+    assert node.stream.getvalue()[len(first):].startswith(f'\x1b[{lines}F\x1b[J')
+
+
+def test_the_view_fits_an_ordinary_terminal(make_node, description):
+    node = make_node(LiveViewNode, robot_description=description)
+    lines = node._text.lines(node.robot.estimate, 1.0, 0.5)
+    assert len(lines) <= 23
+    assert max(len(line) for line in lines) <= 95
+
+
+def test_only_ascii_where_asked(node):
+    text = LiveViewText(node.robot.estimate, plain=True)
+    for residual in (3.0, 1.0, np.nan):
+        text.take(learned(node, residual))
+    assert '\n'.join(text.lines(learned(node, np.nan), 3.0, np.nan)).isascii()
+
+
+def test_parameters_of_another_robot_are_refused(node):
+    message = estimate_to_message(learned(node, 1.0), stamp(1.0))
+    message.model_hash = 'x'
+    node._on_mlc(message)
+    assert node.report.counted('refused parameters') == 1
+    assert node._estimate is None

@@ -26,6 +26,9 @@ class PayloadEstimator:
 
     What is kept is the triangle of a QR decomposition of all rows so far, old ones faded. The
     belief about unseen directions is added only when asked for an estimate, so it never fades.
+    The weights of the joints are known from the identification of the arm and stay: the result is
+    exactly that of a weighted least squares, and another load counts as much as the first one.
+    Weights learned from the errors, as an arm needs them, would take another load for noise.
     """
 
     def __init__(self, chain: Chain, estimate: MlcEstimate, *, memory: float = np.inf,

@@ -27,8 +27,6 @@ parameters.yaml: identified parameters of a robot, written by identify and read 
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +40,7 @@ from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.atomic_file import write_atomically
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 
 FORMAT = 1
@@ -60,23 +59,9 @@ def write_parameters(path: str | Path, estimate: MlcEstimate) -> None:
     :param estimate: what to write.
     :raises ParameterError: the file cannot be written.
     """
-    target = Path(path)
     text = yaml.safe_dump(as_mapping(estimate), sort_keys=False, default_flow_style=None,
                           width=1000)
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f'.{target.name}.')
-        try:
-            with os.fdopen(handle, 'w', encoding='utf-8') as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise ParameterError(f'{target}: cannot be written: {error.strerror}') from error
+    write_atomically(path, text.encode())
 
 
 def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:

@@ -24,6 +24,8 @@ COMMANDS = (
     ('compare', 'compare', 'show how two parameter files differ'),
     ('payload', 'payload', 'what a robot carries, from a recording with the load'),
     ('convert', 'convert', 'convert a recording between rosbag2, CSV and npz'),
+    ('generate', 'generate', 'write one function of a robot as stand-alone C or Python source'),
+    ('benchmark', 'benchmark', 'time the generated models against Pinocchio'),
 )
 
 #: Exit code for wrong input.

@@ -20,8 +20,10 @@ from robot_dynamics_ros.codegen.reference import Reference
 from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 
-#: Functions with more operations than this run the loop form: compiling them takes too long.
-LONGEST_PROGRAM = 8000
+#: Functions whose graph would have more entries than this run the loop form: compiling them would
+#: take longer than some ten seconds. Inverse dynamics reaches it beyond 100 joints, forward
+#: dynamics at about 45, the mass matrix at 40 and the regressor at 24.
+LONGEST_PROGRAM = 20_000
 
 STRAIGHT_LINE, LOOP = 'straight line', 'loop'
 

@@ -4,8 +4,8 @@ The functions of a model as programs: the recursions of dynamics/ run on the nod
 
 Parameters of a program are the minimal parameters ``mlc`` and, where a function needs them, the
 joint physics: ``rotor`` (n, or n x n with a coupled transmission), ``viscous``, ``coulomb``,
-``offset``, ``sharpness`` (1 / coulomb_velocity), ``static``, ``stribeck`` and ``motors``, the
-matrix from joint to motor speeds.
+``offset``, ``sharpness`` (1 / coulomb_velocity), ``static_friction``, ``stribeck`` and ``motors``,
+the matrix from joint to motor speeds.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
         'motors': Transmission.of(physics).inverse,
     }
     if physics.static is not None and physics.stribeck_velocity is not None:
-        values |= {'static': physics.static, 'stribeck': physics.stribeck_velocity}
+        values |= {'static_friction': physics.static, 'stribeck': physics.stribeck_velocity}
     return {name: np.ravel(array).tolist() for name, array in values.items()}
 
 
@@ -236,7 +236,8 @@ class Equations:
         level: list[Value] = list(self._parameter('coulomb', n))
         if self._form.stribeck:
             level = [dry_friction_level(*values, self._graph.exp) for values in zip(
-                speeds, level, self._parameter('static', n), self._parameter('stribeck', n))]
+                speeds, level, self._parameter('static_friction', n),
+                self._parameter('stribeck', n))]
         terms = zip(level, speeds, self._parameter('viscous', n), self._parameter('offset', n))
         tau = [size * self._sign(speed) + viscous * speed + offset
                for size, speed, viscous, offset in terms]

@@ -15,7 +15,8 @@ from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
 #: What the published counts are for: rotor inertias that no minimal parameter holds, and a wrench.
 PUBLISHED = 'inverse_dynamics_with_rotor_and_wrench'
 
-_TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
+#: Functions that take a wrench.
+TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
 
 
 class OperationCounts(Mapping[str, Operations]):
@@ -36,7 +37,7 @@ class OperationCounts(Mapping[str, Operations]):
     def __iter__(self) -> Iterator[str]:
         """Return the names."""
         yield from INPUTS
-        yield from (name + WITH_WRENCH for name in _TAKE_WRENCH)
+        yield from (name + WITH_WRENCH for name in TAKE_WRENCH)
         yield PUBLISHED
 
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +24,44 @@ def body_source(program: Program) -> str:
 def prologue_source(program: Program) -> str:
     """Return a function of the parameters that returns the list of constants."""
     return _function(f'{program.name}_constants', program.parameters, prologue(program))
+
+
+def standalone(program: Program, prefix: str, header: Sequence[str],
+               values: Mapping[str, Sequence[float]]) -> str:
+    """
+    Return a Python module: present parameters, a function for the constants, and the function.
+
+    :param prefix: what all names begin with.
+    :param header: lines of explanation.
+    :param values: present values of every parameter vector.
+    """
+    parameters = ', '.join(vector.name for vector in program.parameters)
+    inputs = ', '.join(vector.name for vector in program.inputs)
+    size, count = len(program.outputs), len(program.constants)
+    parts = ['"""', *header, '"""', '', f'from math import {", ".join(FUNCTIONS)}, isfinite, nan',
+             '']
+    for vector in program.parameters:
+        parts += [f'{prefix}_{vector.name} = [', f'    {_listed(_texts(values[vector.name]), 4)}',
+                  ']']
+    if count:
+        parts += ['', '', *_guarded(f'{prefix}_constants', parameters, f'[nan] * {count}',
+                                    prologue(program), program.parameters)]
+    return '\n'.join([*parts, '', '', *_guarded(
+        prefix, f'{inputs}, k' if count else inputs, f'[nan] * {size}', body(program),
+        (*program.inputs, Vector('k', count)))]) + '\n'
+
+
+def _texts(values: Sequence[float]) -> list[str]:
+    return [repr(value) for value in values]
+
+
+def _guarded(name: str, arguments: str, otherwise: str, statements: Statements,
+             vectors: Iterable[Vector]) -> list[str]:
+    """Return a function that calculates nothing from numbers that are not finite."""
+    unpacked = ', '.join(f'*{word}' for word in arguments.split(', '))
+    lines = _function(name, vectors, statements).splitlines()
+    return [lines[0], f'    if not all(map(isfinite, [{unpacked}])):',
+            f'        return {otherwise}', *lines[1:]]
 
 
 def compiled(source: str, name: str, mathematics: ModuleType) -> Callable[..., list[Any]]:

@@ -15,7 +15,7 @@ from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, MULTIPLY, NUMBER, Node
 from robot_dynamics_ros.codegen.program import Program
 
 #: An expression longer than this gets a name of its own.
-LONGEST_EXPRESSION = 72
+LONGEST_EXPRESSION = 48
 
 
 class Statements:
@@ -59,10 +59,8 @@ class Statements:
         if entry.kind == ADD:
             sign = '+' if entry.sign > 0 else '-'
             return f'{self._operand(entry.left)} {sign} {self._term(entry.right)}'
-        if entry.kind == MULTIPLY:
-            return f'{self._factor(entry.left)}*{self._factor(entry.right)}'
-        if entry.kind == DIVIDE:
-            return f'{self._factor(entry.left)}/{self._factor(entry.right)}'
+        if entry.kind in (MULTIPLY, DIVIDE):
+            return f'{self._term(entry.left)}{entry.kind}{self._factor(entry.right)}'
         argument = self._operand(entry.left) if entry.sign > 0 else f'-{self._factor(entry.left)}'
         return f'{entry.kind}({argument})'
 
@@ -75,14 +73,17 @@ class Statements:
         return f'{entry.name}{int(entry.value)}'
 
     def _term(self, index: int) -> str:
-        """Return an operand that may follow a sign."""
-        text = self._operand(index)
-        return f'({text})' if ' ' in text else text
+        """Return an operand that may follow a sign, or begin a product or quotient."""
+        return self._bracketed(index, ADD)
 
     def _factor(self, index: int) -> str:
-        """Return an operand that may stand in a product or quotient."""
+        """Return an operand that may stand anywhere in a product or quotient."""
+        return self._bracketed(index, ADD, MULTIPLY, DIVIDE)
+
+    def _bracketed(self, index: int, *kinds: str) -> str:
+        """Return an operand, in brackets if it is an expression of these kinds."""
         text = self._operand(index)
-        inlined = index in self._text and not text.isidentifier()
+        inlined = not text.isidentifier() and self._program.entry(index).kind in kinds
         return f'({text})' if inlined else text
 
 

@@ -23,7 +23,7 @@ def test_the_source_can_be_read():
     program = program_of([graph.sin(x) * y - 0.5, 1.0], graph)
     assert body_source(program) == ('def f(x):\n'
                                     '    (x0, x1,) = x\n'
-                                    '    return [x1*(sin(x0)) - 0.5, 1.0,]\n')
+                                    '    return [x1*sin(x0) - 0.5, 1.0,]\n')
 
 
 def test_operations_on_parameters_are_in_the_prologue():

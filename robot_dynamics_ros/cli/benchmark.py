@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics benchmark``: the generated models against Pinocchio, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from timeit import Timer
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.cli.opponent import is_installed, pinocchio_functions
+from robot_dynamics_ros.cli.share_folder import share_folder
+from robot_dynamics_ros.cli.table import table
+from robot_dynamics_ros.codegen.functions import INPUTS
+from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE
+
+BATCH = 10_000
+#: States of a batch that Pinocchio's loop is timed on; its time per state does not depend on it.
+LOOP = 500
+#: Functions that are timed; those below have no counterpart with friction in Pinocchio.
+COMPARED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'regressor', 'gravity_torque')
+ALONE = ('torque',)
+#: Numbers of joints for the growth with n.
+SIZES = (2, 4, 7, 12, 20, 40, 60)
+
+Row = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument('--json', action='store_true', help='print the figures as JSON')
+    parser.add_argument('--repetitions', metavar='K', type=int, default=40,
+                        help='the shortest of K times counts (default: 40)')
+    parser.add_argument('--quick', action='store_true', help='one robot, no growth, no start-up')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print."""
+    robots = dict(list(benchmark_robots().items())[:1 if arguments.quick else None])
+    report: dict[str, Any] = {
+        'machine': machine(),
+        'functions': [row for name, chain in robots.items()
+                      for row in measure_functions(name, chain, arguments.repetitions)],
+        'growth': [] if arguments.quick else [measure_growth(n, arguments.repetitions)
+                                              for n in SIZES],
+        'start': {} if arguments.quick else measure_start(),
+    }
+    print(json.dumps(report, indent=2) if arguments.json else text_report(report))
+    return 0
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures were measured on."""
+    versions = {}
+    for package in ('numba', 'numpy', 'pin'):
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = 'not installed'
+    return {'date': time.strftime('%Y-%m-%d'), 'processor': _processor(),
+            'cores': str(os.cpu_count()), 'python': platform.python_version(), **versions}
+
+
+def _processor() -> str:
+    try:
+        lines = Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(':', 1)[1].strip() for line in lines if line.startswith('model name')]
+    return names[0] if names else platform.machine()
+
+
+def benchmark_robots() -> dict[str, Chain]:
+    """Return the robots to measure; UR5 and Panda where example-robot-data is installed."""
+    robots = {name: chain_from_urdf(share_folder() / 'urdf' / f'{name}.urdf')
+              for name in ('demo_arm', 'rx90', 'stanford')}
+    try:
+        files = metadata.files('example-robot-data') or []
+    except metadata.PackageNotFoundError:
+        files = []
+    for name, file_name, locked in (
+            ('ur5', 'ur5_robot.urdf', {}),
+            ('panda', 'panda.urdf', {'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.0})):
+        for file in files:
+            if file.name == file_name:
+                robots[name] = chain_from_urdf(str(file.locate()), locked=locked)
+                break
+    return robots
+
+
+def measure_functions(robot: str, chain: Chain, repetitions: int) -> list[Row]:
+    """Return times [ns] and ratios of one robot: single calls, and per state of a batch."""
+    model = compile_model(chain)
+    others = pinocchio_functions(chain) if is_installed() else {}
+    rng = np.random.default_rng(1)
+    rows = []
+    for name in (*COMPARED, *ALONE):
+        states = [rng.uniform(-2.0, 2.0, (BATCH, len(chain))) for _ in INPUTS[name]]
+        one = [state[0].copy() for state in states]
+        ours = getattr(model, name)
+        out, outs = ours(*one), ours(*states)  # compiles
+        ours = getattr(model, name)
+        contenders = {'single': _calls(ours, one, out), 'batch': _calls(ours, states, outs)}
+        if name in others:
+            contenders |= {'pinocchio single': _calls(others[name], one),
+                           'pinocchio loop': _loop(others[name], states)}
+        rows.append(_row({'robot': robot, 'function': name},
+                         interleaved(contenders, repetitions), model, name))
+    return rows
+
+
+def _row(row: Row, times: dict[str, float], model: Model, name: str) -> Row:
+    row |= {f'{key} [ns]': round(value, 1) for key, value in times.items()}
+    for key, other in (('single', 'pinocchio single'), ('batch', 'pinocchio loop')):
+        row[f'{key} ratio'] = round(times[other] / times[key], 2) if other in times else None
+    row['operations'] = list(model.operations[name])
+    return row
+
+
+class Timed(NamedTuple):
+    """
+    Something to be timed.
+
+    :param timer: runs it.
+    :param calls: how often per measurement.
+    :param states: number of states that one call treats.
+    """
+
+    timer: Timer
+    calls: int
+    states: int
+
+
+def _calls(function: Callable[..., object], arrays: Sequence[Array],
+           out: Array | None = None) -> Timed:
+    """Return calls as a user writes them: ``f(q, qd, qdd, out=out)``."""
+    names = [f'a{i}' for i in range(len(arrays))]
+    arguments = ', '.join(names if out is None else [*names, 'out=out'])
+    timer = Timer(f'f({arguments})',
+                  globals={'f': function, 'out': out, **dict(zip(names, arrays))})
+    single = arrays[0].ndim == 1
+    return Timed(timer, 200 if single else 1, 1 if single else len(arrays[0]))
+
+
+def _loop(function: Callable[..., object], states: Sequence[Array]) -> Timed:
+    """Return a Python loop over the first LOOP states."""
+    names = [f'a{i}' for i in range(len(states))]
+    arguments = ', '.join(f'{name}[i]' for name in names)
+    timer = Timer(f'for i in range({LOOP}): f({arguments})',
+                  globals={'f': function, **dict(zip(names, states))})
+    return Timed(timer, 1, LOOP)
+
+
+def interleaved(contenders: Mapping[str, Timed], repetitions: int) -> dict[str, float]:
+    """Return the shortest time of each per state [ns], measured in turns."""
+    best = dict.fromkeys(contenders, math.inf)
+    for _ in range(repetitions):
+        for name, (timer, calls, states) in contenders.items():
+            best[name] = min(best[name], 1e9 * timer.timeit(calls) / (calls * states))
+    return best
+
+
+def measure_growth(n: int, repetitions: int) -> Row:
+    """Return single calls of inverse and forward dynamics for a general arm of n joints."""
+    rng = np.random.default_rng(n)
+    links = [Inertia.from_centre_of_mass(1.0, rng.uniform(-0.1, 0.1, 3), 0.01 * np.eye(3))
+             for _ in range(n)]
+    chain = chain_from_dh('R' * n, beta=rng.choice([0.0, np.pi / 2, -np.pi / 2], n),
+                          b=rng.uniform(0.0, 0.2, n), d=rng.uniform(0.0, 0.2, n),
+                          theta=np.zeros(n), links=links)
+    model = compile_model(chain)
+    others = pinocchio_functions(chain) if is_installed() else {}
+    row: Row = {'joints': n}
+    for name in ('inverse_dynamics', 'forward_dynamics'):
+        one = [rng.uniform(-1.0, 1.0, n) for _ in INPUTS[name]]
+        start = time.perf_counter()
+        out = getattr(model, name)(*one)
+        row[f'{name} first call [s]'] = round(time.perf_counter() - start, 2)
+        ours = getattr(model, name)
+        contenders = {'ours': _calls(ours, one, out)}
+        if name in others:
+            contenders['pinocchio'] = _calls(others[name], one)
+        times = interleaved(contenders, 2 if model.forms[name] == 'loop' else repetitions)
+        row |= {f'{name} [ns]': round(times['ours']), f'{name} form': model.forms[name]}
+        if 'pinocchio' in times:
+            row[f'{name} ratio'] = round(times['pinocchio'] / times['ours'], 2)
+    return row
+
+
+def measure_start() -> dict[str, float]:
+    """Return the time [s] from imports done to the first torque, each in a new process."""
+    program = ('import sys, time\n'
+               'import numpy as np\n'
+               'from robot_dynamics_ros import chain_from_urdf, compile_model\n'
+               'chain = chain_from_urdf(sys.argv[1])\n'
+               'state = np.zeros(7)\n'
+               'start = time.perf_counter()\n'
+               'compile_model(chain).inverse_dynamics(state, state, state)\n'
+               'print(time.perf_counter() - start)\n')
+    command = [sys.executable, '-c', program, str(share_folder() / 'urdf' / 'demo_arm.urdf')]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, FOLDER_VARIABLE: str(Path(folder) / 'compiled')}
+        cold, cached, again = (float(subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True).stdout)
+            for _ in range(3))
+    return {'cold [s]': round(cold, 2), 'cached [s]': round(min(cached, again), 2)}
+
+
+def text_report(report: dict[str, Any]) -> str:
+    """Return the figures as text for a terminal."""
+    about = ', '.join(f'{key} {value}' for key, value in report['machine'].items())
+    parts = [f'{about}\nTimes per state; ratio = time of Pinocchio (one call, or a Python loop) '
+             '/ ours', _functions_table(report['functions'])]
+    if report['growth']:
+        parts.append('Growth with the number of joints, single calls\n'
+                     + _growth_table(report['growth']))
+    if report['start']:
+        parts.append('Demo arm, imports done to first torque: ' + ', '.join(
+            f'{key} {value}' for key, value in report['start'].items()))
+    return '\n\n'.join(parts)
+
+
+def _functions_table(rows: list[Row]) -> str:
+    return table(
+        ['robot', 'function', 'mult/add', 'single', 'ratio', f'batch of {BATCH}', 'ratio'],
+        [[row['robot'], row['function'], '/'.join(str(count) for count in row['operations']),
+          f'{row["single [ns]"]:.0f} ns', _times(row['single ratio']),
+          f'{row["batch [ns]"]:.1f} ns', _times(row['batch ratio'])] for row in rows], left=2)
+
+
+def _growth_table(rows: list[Row]) -> str:
+    names = ('inverse_dynamics', 'forward_dynamics')
+    return table(
+        ['joints', *(word for name in names for word in (name, 'ratio', 'form', 'first call'))],
+        [[str(row['joints']), *(word for name in names for word in (
+            f'{row[f"{name} [ns]"]} ns', _times(row.get(f'{name} ratio')), row[f'{name} form'],
+            f'{row[f"{name} first call [s]"]} s'))] for row in rows])
+
+
+def _times(ratio: float | None) -> str:
+    return '-' if ratio is None else f'{ratio:.1f}x'

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``robot-dynamics generate``: one function of a robot as stand-alone source."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.codegen.standalone import FUNCTIONS, LANGUAGES, standalone_source
+from robot_dynamics_ros.errors import RobotDynamicsError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    add_robot_arguments(parser)
+    parser.add_argument('--function', default='inverse_dynamics', metavar='NAME',
+                        choices=FUNCTIONS, help=f'one of {", ".join(FUNCTIONS)}')
+    parser.add_argument('--language', default='c', choices=LANGUAGES)
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
+                        help='rotor inertia, friction, payload')
+    parser.add_argument('-o', '--output', metavar='FILE', type=Path,
+                        help='write to this file (default: print)')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the source."""
+    chain = chain_from_arguments(arguments)
+    if arguments.joints is not None:
+        chain = read_joints_file(arguments.joints).applied_to(chain)
+    source = standalone_source(chain, arguments.function, arguments.language)
+    if arguments.output is None:
+        sys.stdout.write(source)
+        return 0
+    try:
+        arguments.output.write_text(source, encoding='utf-8')
+    except OSError as error:
+        raise RobotDynamicsError(f'cannot write {arguments.output}: {error.strerror}') from None
+    return 0

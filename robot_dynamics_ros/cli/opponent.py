@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pinocchio as the opponent of benchmarks: its functions for a chain, one state per call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+
+
+def is_installed() -> bool:
+    """Return whether there is an opponent."""
+    return find_spec('pinocchio') is not None
+
+
+def pinocchio_functions(chain: Chain) -> dict[str, Callable[..., Any]]:
+    """
+    Return Pinocchio's functions of a model with exactly the frames of `chain`, by our names.
+
+    They are called as a Python user calls them, and fill Pinocchio's own arrays.
+    """
+    import pinocchio
+
+    model = pinocchio.Model()
+    parent = 0
+    for joint, link in zip(chain.joints, chain.links):
+        pose = joint.pose()
+        kind = pinocchio.JointModelRZ() if joint.revolute else pinocchio.JointModelPZ()
+        parent = model.addJoint(parent, kind, pinocchio.SE3(pose.rotation, pose.translation),
+                                joint.name)
+        centre = link.centre_of_mass if link.mass else np.zeros(3)
+        about_centre = link.tensor - link.mass * (centre @ centre * np.eye(3)
+                                                  - np.outer(centre, centre))
+        model.appendBodyToJoint(parent, pinocchio.Inertia(link.mass, centre, about_centre),
+                                pinocchio.SE3.Identity())
+    model.gravity.linear = chain.gravity_in_frame_0
+    data = model.createData()
+
+    def inverse_dynamics(q: Array, qd: Array, qdd: Array) -> Any:
+        return pinocchio.rnea(model, data, q, qd, qdd)
+
+    def forward_dynamics(q: Array, qd: Array, tau: Array) -> Any:
+        return pinocchio.aba(model, data, q, qd, tau)
+
+    def mass_matrix(q: Array) -> Any:
+        return pinocchio.crba(model, data, q)
+
+    def regressor(q: Array, qd: Array, qdd: Array) -> Any:
+        return pinocchio.computeJointTorqueRegressor(model, data, q, qd, qdd)
+
+    def gravity_torque(q: Array) -> Any:
+        return pinocchio.computeGeneralizedGravity(model, data, q)
+
+    return {function.__name__: function for function in (
+        inverse_dynamics, forward_dynamics, mass_matrix, regressor, gravity_torque)}

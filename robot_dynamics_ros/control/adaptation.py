@@ -48,7 +48,7 @@ class Adaptation:
 
     def beyond_dead_zone(self, s: Array) -> Array:
         """Return the error (n,) with the dead zone taken off, without a jump at its edge."""
-        return s - np.clip(s, -self.dead_zone, self.dead_zone)
+        return s - np.minimum(np.maximum(s, -self.dead_zone), self.dead_zone)
 
     def rate(self, theta: Array, gradient: Array) -> Array:
         """
@@ -57,9 +57,7 @@ class Adaptation:
         :param theta: (m,) present values.
         :param gradient: (m,) Y_u^T x of the law.
         """
-        rate = -self.gains * gradient
-        if self.leakage > 0.0:
-            rate -= self.leakage * (theta - self.unknowns.start)
+        rate = self._free_rate(theta, gradient)
         outward = (((theta >= self.unknowns.upper) & (rate > 0.0))
                    | ((theta <= self.unknowns.lower) & (rate < 0.0)))
         rate[outward] = 0.0
@@ -67,8 +65,14 @@ class Adaptation:
 
     def stepped(self, theta: Array, gradient: Array, step: float) -> Array:
         """Return the values (m,) after a time step [s], inside the bounds."""
-        return self.bounded(theta + step * self.rate(theta, gradient))
+        return self.bounded(theta + step * self._free_rate(theta, gradient))
 
     def bounded(self, theta: Array) -> Array:
         """Return the values (m,), moved inside the bounds."""
-        return np.clip(theta, self.unknowns.lower, self.unknowns.upper)
+        return np.minimum(np.maximum(theta, self.unknowns.lower), self.unknowns.upper)
+
+    def _free_rate(self, theta: Array, gradient: Array) -> Array:
+        rate = -self.gains * gradient
+        if self.leakage > 0.0:
+            rate -= self.leakage * (theta - self.unknowns.start)
+        return rate

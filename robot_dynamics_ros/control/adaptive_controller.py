@@ -123,7 +123,8 @@ class AdaptiveController:
             raise
         if self.learning and 0.0 < step <= LONGEST_STEP and not limited.clamped.any():
             theta = self.adaptation.stepped(self._theta, output.gradient, step)
-            if np.all(np.isfinite(theta)):
-                self._theta, self.learned_now = read_only(theta), True
+            if np.isfinite(theta).all():
+                theta.setflags(write=False)
+                self._theta, self.learned_now = theta, True
                 self.samples += 1
         return limited

@@ -113,11 +113,10 @@ class SlotineLi:
                  desired: TrajectorySample, q: Array, qd: Array, qdd: Array) -> LawOutput:
         """Return torque, gradient and error; see AdaptiveLaw."""
         error_rate = qd - desired.qd
-        qd_r = desired.qd - self.bandwidth * (q - desired.q)  # (86)
-        s = qd - qd_r
-        acceleration = desired.qdd - self.bandwidth * error_rate
-        if self.damping is None:
-            acceleration = acceleration - self.bandwidth * s  # (96)
+        s = error_rate + self.bandwidth * (q - desired.q)
+        qd_r = qd - s  # (86)
+        pull = error_rate if self.damping is not None else error_rate + s  # (96)
+        acceleration = desired.qdd - self.bandwidth * pull
         model = learned.model
         Y = (model.regressor(q, qd, acceleration) if self.modified
              else model.reference_regressor(q, qd, qd_r, acceleration))

@@ -76,10 +76,12 @@ class EffortLimits:
         :raises StateError: an effort is not finite; such a value is never cut to something.
         """
         finite = np.isfinite(effort)
-        if not np.all(finite):
+        if not np.logical_and.reduce(finite, axis=None):
             bad = np.any(np.atleast_2d(~finite), axis=0)
             names = [name for name, is_bad in zip(self.joint_names, bad) if is_bad]
             raise StateError(f'joint {", ".join(names)}: the effort is not finite; check the '
                              'state and the parameters of the model')
-        cut = np.clip(effort, -self.values, self.values)
-        return LimitedEffort(cut, np.sum(np.atleast_2d(cut != effort), axis=0))
+        # a controller calls this at every step: clip and sum take several times as long
+        cut = np.minimum(np.maximum(effort, -self.values), self.values)
+        clamped = (cut != effort).astype(np.int64)
+        return LimitedEffort(cut, clamped if clamped.ndim == 1 else np.sum(clamped, axis=0))

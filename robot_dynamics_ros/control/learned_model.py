@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.control.unknown_parameters import UnknownParameters, joint_term_values
 from robot_dynamics_ros.dynamics.friction import dry_friction, sign_of
+from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 from robot_dynamics_ros.dynamics.transmission import Transmission
 
 
@@ -52,27 +52,30 @@ class LearnedModel:
         """
         self.model = model
         self.unknowns = unknowns
-        terms = np.array(unknowns.terms, dtype=np.int64)
-        self._links: NDArray[np.int64] = np.flatnonzero(terms < 0).astype(np.int64)
-        self._joints: NDArray[np.int64] = np.flatnonzero(terms >= 0).astype(np.int64)
-        self._places = terms[self._joints]
-        self._matrix = np.ascontiguousarray(unknowns.matrix[:, self._links])
+        # all parameters in one vector, links first: a step costs few calls of numpy
+        self._p, n = len(model.mlc), len(model.chain)
+        self._effect = np.vstack([unknowns.matrix, np.zeros((len(JOINT_TERMS) * n,
+                                                             len(unknowns)))])
+        for column, place in enumerate(unknowns.terms):
+            if place >= 0:
+                self._effect[self._p + place, column] = 1.0
+        self._known = np.zeros(0)
+        self._parameters: Array | None = None
         self._physics: JointPhysics | None = None
-        self._known_joints = np.zeros((4, 0))
         self._to_motors: Array | None = None
 
     def links(self, theta: Array) -> Array:
         """Return the minimal parameters (p,) for values (m,) of the unknowns."""
-        change = (theta - self.unknowns.start)[self._links]
-        return np.asarray(self.model.parameters + self._matrix @ change)
+        return self._all(theta)[:self._p]
 
     def joints(self, theta: Array) -> Array:
         """Return the joint terms (4, n) for values (m,) of the unknowns."""
-        self._look_at_joints()
-        values = self._known_joints.copy()
-        change = (theta - self.unknowns.start)[self._joints]
-        values.ravel()[self._places] += change
-        return values
+        return self._all(theta)[self._p:].reshape(len(JOINT_TERMS), -1)
+
+    def _all(self, theta: Array) -> Array:
+        """Return minimal parameters and joint terms (p + 4 n,)."""
+        self._look_at_model()
+        return np.asarray(self._known + self._effect @ (theta - self.unknowns.start))
 
     def joint_physics(self, theta: Array) -> JointPhysics:
         """Return the joint physics for values (m,) of the unknowns."""
@@ -89,32 +92,32 @@ class LearnedModel:
         :param speed: (n,) speed at which friction is taken [rad/s, m/s].
         :param acceleration: (n,) acceleration of the rotors [rad/s^2, m/s^2].
         """
-        self._look_at_joints()
+        self._look_at_model()
         if self._to_motors is not None:
             speed, acceleration = self._to_motors @ speed, self._to_motors @ acceleration
-        columns = np.ones((4, speed.size))
-        columns[0], columns[1] = acceleration, speed
+        columns = np.empty((4, speed.size))
+        columns[0], columns[1], columns[3] = acceleration, speed, 1.0
         columns[2] = sign_of(self.model.joint_physics, speed)
         return TorqueColumns(Y, columns)
 
     def torque(self, theta: Array, columns: TorqueColumns) -> Array:
         """Return the torque (n,) [N m, N] for values (m,) of the unknowns."""
-        own = np.einsum('ij,ij->j', self.joints(theta), columns.joints)
+        values = self._all(theta)
+        own: Array = np.add.reduce(values[self._p:].reshape(columns.joints.shape)
+                                   * columns.joints)
         physics = self.model.joint_physics
         if physics.static is not None:  # the rise of friction towards standstill is known
             speed = columns.joints[1]
             own += dry_friction(physics, speed) - physics.coulomb * columns.joints[2]
         if self._to_motors is not None:
             own = self._to_motors.T @ own
-        return np.asarray(columns.links @ self.links(theta) + own)
+        return np.asarray(columns.links @ values[:self._p] + own)
 
     def gradient(self, columns: TorqueColumns, x: Array) -> Array:
         """Return Y_u^T x (m,) for a joint vector x (n,)."""
-        result = np.empty(len(self.unknowns))
-        result[self._links] = (x @ columns.links) @ self._matrix
         motors = x if self._to_motors is None else self._to_motors @ x
-        result[self._joints] = (columns.joints * motors).ravel()[self._places]
-        return result
+        every = np.concatenate([x @ columns.links, (columns.joints * motors).ravel()])
+        return np.asarray(every @ self._effect)
 
     def mass_matrix(self, theta: Array, q: Array) -> Array:
         """
@@ -132,11 +135,12 @@ class LearnedModel:
         H = torques[1:] - torques[0] + rotors
         return np.asarray(0.5 * (H + H.T))
 
-    def _look_at_joints(self) -> None:
-        """Take over the joint physics of the model where it was replaced."""
-        physics = self.model.joint_physics
-        if physics is not self._physics:
-            self._physics = physics
-            self._known_joints = joint_term_values(physics)
-            coupled = physics.coupling is not None
-            self._to_motors = Transmission.of(physics).inverse if coupled else None
+    def _look_at_model(self) -> None:
+        """Take over what is known where the model was changed."""
+        parameters, physics = self.model.parameters, self.model.joint_physics
+        if parameters is self._parameters and physics is self._physics:
+            return
+        self._known = np.concatenate([parameters, joint_term_values(physics).ravel()])
+        coupled = physics.coupling is not None
+        self._to_motors = Transmission.of(physics).inverse if coupled else None
+        self._parameters, self._physics = parameters, physics

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, INPUT, MULTIPLY, NUMBER, Node
+from robot_dynamics_ros.codegen.llvm_copy import DECLARATIONS, copy_block, place_for_block
 from robot_dynamics_ros.codegen.llvm_functions import (
     LARGEST_ANGLE,
     exponential,
@@ -25,8 +26,7 @@ from robot_dynamics_ros.codegen.program import Program
 #: Every function takes as many pointers to inputs; those it does not need are not looked at.
 INPUT_POINTERS = 4
 
-#: Results of a batch with more numbers per state than this are collected and copied as a whole:
-#: memory is written twice as quick in one piece as in scattered ones.
+#: Results of a batch with more numbers per state than this are collected and copied as a whole.
 _LARGE_RESULT = 32
 
 _OPERATIONS = {MULTIPLY: 'fmul', DIVIDE: 'fdiv'}
@@ -133,7 +133,7 @@ def llvm_source(program: Program, width: int, *, batch: bool) -> str:
     lines.text.append(f'define i32 @{program.name}({"i64 %count, " if batch else ""}{pointers}, '
                       'ptr %k, ptr %out) nounwind {\nentry:')
     (_write_batch if batch else _write_single)(program, lines, width)
-    lines.text += ['}', 'declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)']
+    lines.text += ['}', *DECLARATIONS]
     return '\n'.join(lines.text) + '\n'
 
 
@@ -152,33 +152,37 @@ def _write_single(program: Program, lines: Lines, width: int) -> None:
 def _write_batch(program: Program, lines: Lines, width: int) -> None:
     lanes = Lanes(lines, width)
     constants = [lanes.spread(lines.load('%k', i)) for i in range(len(program.constants) + 1)]
-    lines.add(f'%block_result = alloca double, i64 {width * len(program.outputs)}, align 64')
+    place = None
+    if len(program.outputs) >= _LARGE_RESULT:
+        place = place_for_block(lines, len(program.outputs), width)
     lines.add('br label %block')
     lines.text.append('block:')
     lines.add('%start = phi i64 [0, %entry], [%next, %more]')
     inputs: dict[tuple[str, int], str] = {}
-    for place, (name, count) in enumerate(program.inputs):
-        rows = _rows(lines, f'%a{place}', count)
-        inputs.update({(name, i): value for i, value in load_states(lanes, rows, count).items()})
+    for i, (name, count) in enumerate(program.inputs):
+        rows = _rows(lines, f'%a{i}', count)
+        inputs.update({(name, column): value
+                       for column, value in load_states(lanes, rows, count).items()})
     body = _Body(program, lanes, lanes, inputs, constants)
     _return_one_if(lines, lanes, body.too_large)
     rows = _rows(lines, '%out', len(body.outputs))
-    if len(body.outputs) < _LARGE_RESULT:
+    if place is None:
         store_states(lanes, rows, body.outputs)
     else:
-        store_states(lanes, '%block_result', body.outputs)
-        lines.add(f'call void @llvm.memcpy.p0.p0.i64(ptr align 8 {rows}, ptr align 64 '
-                  f'%block_result, i64 {8 * width * len(body.outputs)}, i1 false)')
+        store_states(lanes, place, body.outputs)
+        copy_block(lines, place, rows, width * len(body.outputs), width)
     # the last block ends with the last state and may repeat a few
     lines.add(f'%end = add i64 %start, {width}')
     lines.add('%finished = icmp sge i64 %end, %count')
     lines.add('br i1 %finished, label %done, label %more')
     lines.text.append('more:')
-    lines.add(f'%last = sub i64 %count, {width}')
-    lines.add('%beyond = icmp sgt i64 %end, %last')
-    lines.add('%next = select i1 %beyond, i64 %last, i64 %end')
+    lines.add(f'%last_start = sub i64 %count, {width}')
+    lines.add('%beyond = icmp sgt i64 %end, %last_start')
+    lines.add('%next = select i1 %beyond, i64 %last_start, i64 %end')
     lines.add('br label %block')
     lines.text.append('done:')
+    if place is not None:
+        lines.add('fence seq_cst')  # streamed results are there for other threads, too
     lines.add('ret i32 0')
 
 

@@ -447,3 +447,16 @@ def test_operations_are_told_for_every_function(arm):
     assert all(mult >= 0 and add >= 0 for mult, add in arm.operations.values())
     with pytest.raises(KeyError):
         arm.operations['everything']
+
+
+def test_results_too_large_for_the_cache_are_the_same_wherever_they_begin(arm, rng):
+    inputs = states_of(arm.chain, 'regressor', rng, count=2000)  # 4.8 MB
+    expected = np.concatenate([arm.regressor(*(values[i:i + 500] for values in inputs.values()))
+                               for i in range(0, 2000, 500)])
+    place = np.full(expected.size + 16, 7.0)
+    for start in range(8):
+        out = place[start:start + expected.size].reshape(expected.shape)
+        assert arm.regressor(**inputs, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+        assert (place[:start] == 7.0).all() and (place[start + expected.size:] == 7.0).all()
+        place[:] = 7.0

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""robot-dynamics benchmark, as a user calls it; times are not judged."""
+
+import json
+
+import numpy as np
+import pytest
+from support.chains import random_chain
+from support.oracle import Oracle
+from support.tolerances import SAME_ALGEBRA, assert_close
+
+from robot_dynamics_ros.cli import benchmark
+from robot_dynamics_ros.cli.main import main
+from robot_dynamics_ros.cli.opponent import pinocchio_functions
+
+
+def test_figures_come_as_json(capsys):
+    assert main(['benchmark', '--quick', '--json', '--repetitions', '1']) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report['machine']['processor']
+    names = [row['function'] for row in report['functions']]
+    assert names == [*benchmark.COMPARED, *benchmark.ALONE]
+    for row in report['functions']:
+        assert row['robot'] == 'demo_arm' and row['single [ns]'] > 0 and row['batch [ns]'] > 0
+        assert row['function'] == 'torque' or row['batch ratio'] > 0
+
+
+def test_a_table_is_printed(capsys):
+    assert main(['benchmark', '--quick', '--repetitions', '1']) == 0
+    out = capsys.readouterr().out
+    assert 'inverse_dynamics' in out and '293/277' in out
+
+
+def test_without_pinocchio_our_own_times_are_printed(capsys, monkeypatch):
+    monkeypatch.setattr(benchmark, 'is_installed', lambda: False)
+    assert main(['benchmark', '--quick', '--json', '--repetitions', '1']) == 0
+    rows = json.loads(capsys.readouterr().out)['functions']
+    assert all(row['single ratio'] is None for row in rows)
+
+
+def test_the_shortest_time_counts_and_all_take_turns():
+    order = []
+
+    class Clock:
+        def __init__(self, name, times):
+            self.name, self.times = name, list(times)
+
+        def timeit(self, calls):
+            order.append(self.name)
+            return self.times.pop(0)
+
+    times = benchmark.interleaved({
+        'a': benchmark.Timed(Clock('a', [3e-6, 1e-6, 2e-6]), 1, 1),
+        'b': benchmark.Timed(Clock('b', [8e-6, 9e-6, 7e-6]), 1, 2)}, 3)
+    assert times == pytest.approx({'a': 1000.0, 'b': 3500.0})
+    assert order == ['a', 'b'] * 3
+
+
+def test_growth_and_start_are_measured():
+    row = benchmark.measure_growth(3, 1)
+    assert row['inverse_dynamics form'] == 'straight line' and row['joints'] == 3
+    start = benchmark.measure_start()
+    assert 0.0 < start['cached [s]'] and 0.0 < start['cold [s]']
+
+
+@pytest.mark.parametrize('name', benchmark.COMPARED)
+def test_the_opponent_calculates_the_same_robot(rng, name):
+    chain = random_chain(rng, 5)
+    states = rng.normal(size=(3, 5))
+    count = {'mass_matrix': 1, 'gravity_torque': 1}.get(name, 3)
+    ours = getattr(Oracle(chain), name)(*states[:count])
+    theirs = np.array(pinocchio_functions(chain)[name](*states[:count]))
+    if name == 'regressor':
+        assert theirs.shape == ours.shape
+    elif name == 'mass_matrix':
+        assert_close(np.triu(theirs), np.triu(ours), SAME_ALGEBRA)
+    else:
+        assert_close(theirs, ours, SAME_ALGEBRA)

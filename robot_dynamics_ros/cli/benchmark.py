@@ -14,7 +14,9 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 from timeit import Timer
 from typing import Any, NamedTuple
 
@@ -25,7 +27,6 @@ from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.chain.urdf import chain_from_urdf
-from robot_dynamics_ros.cli.opponent import is_installed, pinocchio_functions
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
 from robot_dynamics_ros.codegen.functions import INPUTS
@@ -106,10 +107,20 @@ def benchmark_robots() -> dict[str, Chain]:
     return robots
 
 
+def opponent(chain: Chain) -> dict[str, Callable[..., object]]:
+    """Return Pinocchio's functions of a chain by our names; none where it is not installed."""
+    path = share_folder() / 'benchmark' / 'pinocchio_opponent.py'
+    if find_spec('pinocchio') is None or not path.is_file():
+        return {}
+    functions: dict[str, Callable[..., object]]
+    functions = run_path(str(path))['pinocchio_functions'](chain)
+    return functions
+
+
 def measure_functions(robot: str, chain: Chain, repetitions: int) -> list[Row]:
     """Return times [ns] and ratios of one robot: single calls, and per state of a batch."""
     model = compile_model(chain)
-    others = pinocchio_functions(chain) if is_installed() else {}
+    others = opponent(chain)
     rng = np.random.default_rng(1)
     rows = []
     for name in (*COMPARED, *ALONE):
@@ -187,7 +198,7 @@ def measure_growth(n: int, repetitions: int) -> Row:
                           b=rng.uniform(0.0, 0.2, n), d=rng.uniform(0.0, 0.2, n),
                           theta=np.zeros(n), links=links)
     model = compile_model(chain)
-    others = pinocchio_functions(chain) if is_installed() else {}
+    others = opponent(chain)
     row: Row = {'joints': n}
     for name in ('inverse_dynamics', 'forward_dynamics'):
         one = [rng.uniform(-1.0, 1.0, n) for _ in INPUTS[name]]

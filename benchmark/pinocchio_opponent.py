@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pinocchio
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
-
-
-def is_installed() -> bool:
-    """Return whether there is an opponent."""
-    return find_spec('pinocchio') is not None
 
 
 def pinocchio_functions(chain: Chain) -> dict[str, Callable[..., Any]]:
@@ -24,8 +19,6 @@ def pinocchio_functions(chain: Chain) -> dict[str, Callable[..., Any]]:
 
     They are called as a Python user calls them, and fill Pinocchio's own arrays.
     """
-    import pinocchio
-
     model = pinocchio.Model()
     parent = 0
     for joint, link in zip(chain.joints, chain.links):

@@ -35,6 +35,9 @@ LOAD_PLACE = (0.25, 0.0, 0.0)
 LOAD_MASS = 0.5
 #: Duration of the motion [s].
 DURATION = 2.0
+#: Gamma [kg^2/J] of each law.
+GAMMA: dict[CaseLaw, float] = {'modified': 0.1, 'modified_constant': 0.2, 'original': 0.1,
+                               'craig': 0.005}
 
 _OMEGA = 2.0 * np.pi
 _LAMBDA = 20.0
@@ -43,9 +46,6 @@ _AMPLITUDE = np.pi * np.array([4 / 9, 1 / 3, 1 / 4, 8 / 18])
 _FREQUENCY = _OMEGA / np.arange(1.0, 5.0)
 #: sin, cos, sin, cos
 _PHASE = np.array([0.0, 0.5 * np.pi, 0.0, 0.5 * np.pi])
-#: Gamma [kg^2/J] of each law.
-_GAMMA: dict[CaseLaw, float] = {'modified': 0.1, 'modified_constant': 0.2, 'original': 0.1,
-                                'craig': 0.005}
 
 
 def desired_motion(t: float) -> TrajectorySample:
@@ -66,14 +66,14 @@ def case_law(name: CaseLaw) -> AdaptiveLaw:
     return SlotineLi(bandwidth, modified=name == 'modified')
 
 
-def case_study(chain: Chain, name: CaseLaw, *, adapting: bool = True,
+def case_study(chain: Chain, name: CaseLaw, *, gamma: float | None = None,
                bounded: bool = False) -> ContinuousLoop:
     """
     Return the closed loop of the case study.
 
     :param chain: urdf/puma_4dof.urdf, which carries the load.
     :param name: the law.
-    :param adapting: False = the same law without learning.
+    :param gamma: adaptation gain [kg^2/J]; 0 = without learning, None = that of GAMMA.
     :param bounded: keep the estimate between 0 and 1 kg; the paper does not.
     """
     load = Inertia.from_centre_of_mass(LOAD_MASS, LOAD_PLACE, np.zeros((3, 3)))
@@ -81,7 +81,7 @@ def case_study(chain: Chain, name: CaseLaw, *, adapting: bool = True,
         -load.standard_parameters)))
     unknowns = load_mass_unknown(known, LOAD_PLACE)
     unknowns = unknowns.with_bounds(0.0, 1.0) if bounded else unknowns.with_bounds(-np.inf, np.inf)
-    gains = np.array([_GAMMA[name] if adapting else 0.0])
+    gains = np.array([GAMMA[name] if gamma is None else gamma])
     return ContinuousLoop(compile_model(chain), case_law(name), LearnedModel(known, unknowns),
                           Adaptation(unknowns, gains, np.zeros(4)), desired_motion)
 

@@ -66,7 +66,7 @@ def test_every_law_settles_as_in_the_independent_simulation(chain, law, key):
 
 
 def test_without_learning_it_never_settles(chain):
-    run = simulated(chain, 'modified', adapting=False)
+    run = simulated(chain, 'modified', gamma=0.0)
     for t, error in REFERENCE['results']['no_adapt_H'].items():
         assert np.abs(run.errors[round(1e3 * float(t))]).max() == pytest.approx(error, rel=0.01)
     assert run.settling_time(0.01) == np.inf

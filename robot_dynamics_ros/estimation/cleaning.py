@@ -29,7 +29,7 @@ SHORTEST = 25
 _SATURATED_RUN = 5
 
 #: An effort within this part of the limit is at the limit.
-_AT_LIMIT = 0.002
+AT_LIMIT = 0.002
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def saturation(tau: Array, effort_limits: Array) -> Mask:
     """
     size = np.abs(tau)
     with np.errstate(invalid='ignore'):  # far beyond the limit it is another unit instead
-        result = np.abs(size / effort_limits - 1.0) <= _AT_LIMIT
+        result = np.abs(size / effort_limits - 1.0) <= AT_LIMIT
     for j, column in enumerate(size.T):
         largest = np.nanmax(column, initial=0.0)
         at_top = column >= largest * (1.0 - 1e-12) if largest > 0.0 else column > 0.0

@@ -81,6 +81,9 @@ class RobotNode(LifecycleNode):
         :raises RobotDynamicsError: this robot cannot be used; the present one stays.
         """
 
+    def payload_changed(self, robot: Robot) -> None:
+        """Take into account that the robot in use carries something else."""
+
     def come_to_rest(self) -> None:
         """Leave everything in a safe state: the node is about to stop acting."""
 
@@ -194,6 +197,7 @@ class RobotNode(LifecycleNode):
         self._payload = message
         if self.robot is not None:
             self._carry(self.robot, message)
+            self.payload_changed(self.robot)
 
     def _carry(self, robot: Robot, message: InertiaStamped) -> None:
         try:

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The identification node: learns the parameters of a robot while it works.
+
+``joint_states`` in, ``~/mlc`` out (latched); ``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
+What is learned is kept on disk now and then, and a restarted node goes on from there.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
+from robot_dynamics_interfaces.srv import GetMlc
+from robot_dynamics_ros.control.joint_state import JointStateReader
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
+from robot_dynamics_ros.estimation.checkpoint import load_checkpoint, save_checkpoint
+from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.estimation.online import OnlineEstimator
+from robot_dynamics_ros.estimation.parameters_file import write_parameters
+from robot_dynamics_ros.nodes.conversion import estimate_to_message, sample_from_message
+from robot_dynamics_ros.nodes.effort_source import EFFORT_SOURCES, EffortSource
+from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import LATCHED, RobotNode
+from robot_dynamics_ros.nodes.runner import run
+
+
+@dataclass(frozen=True)
+class IdentificationParameters(RobotParameters):
+    """Parameters of the identification node."""
+
+    effort_source: str = parameter(
+        'joint_states', 'where measured efforts come from; where joint_states have the torque '
+        'after friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+    reliable: bool = parameter(True, 'false where the joint states are sent as best effort')
+    queue: int = parameter(1000, 'joint states that may wait', minimum=1, maximum=100_000)
+    cutoff: float = parameter(10.0, 'of the smoother [Hz]', minimum=0.1, maximum=1000.0)
+    horizon: float = parameter(
+        60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
+    prior_strength: float = parameter(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
+    publish_period: float = parameter(1.0, 'between two messages on ~/mlc [s]', minimum=0.05,
+                                      maximum=3600.0)
+    enabled: bool = parameter(True, 'learn from the start; false = wait for ~/enable')
+    parameters_file: str = parameter('', 'parameters.yaml that ~/save writes')
+    checkpoint_file: str = parameter('', 'keeps what is learned over a restart; empty = none')
+    checkpoint_period: float = parameter(5.0, 'between two checkpoints [s]', minimum=0.1,
+                                         maximum=3600.0)
+
+
+class IdentificationNode(RobotNode):
+    """Learns from joint states."""
+
+    parameter_type = IdentificationParameters
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('identification', **settings)
+        self._estimator: OnlineEstimator | None = None
+        self._reader: JointStateReader | None = None
+        self._efforts: EffortSource | None = None
+        self._enabled = self.parameters.enabled
+        self._kept = 0  # samples in the last checkpoint
+        self._received, self._looked = 0, time.monotonic()
+
+    def make_interfaces(self) -> None:
+        """Create topics and services."""
+        p = self.parameters
+        quality = QoSProfile(depth=p.queue, reliability=(
+            ReliabilityPolicy.RELIABLE if p.reliable else ReliabilityPolicy.BEST_EFFORT))
+        self._topic = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
+        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        self.create_service(Trigger, '~/save', self._on_save)
+        self.create_service(SetBool, '~/enable', self._on_enable)
+        self._efforts = EffortSource(self, p.effort_source)
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, quality)
+        # real time: a paused simulation must not hide what was learned
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(p.publish_period, self._on_publish, clock=steady)
+        if p.checkpoint_file:
+            self.create_timer(p.checkpoint_period, self._keep, clock=steady)
+
+    def use_robot(self, robot: Robot) -> None:
+        """Learn about this robot from now on; about the same one, go on."""
+        p, old = self.parameters, self._estimator
+        estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
+                                    horizon=p.horizon, prior_strength=p.prior_strength)
+        if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
+            estimator.restore(old.state())
+            self.get_logger().info('a new description of the same robot: learning goes on')
+        elif p.checkpoint_file and Path(p.checkpoint_file).exists():
+            self._resume(estimator, p.checkpoint_file)
+        estimator.carry(robot.load)
+        self._estimator = estimator
+        self._reader = JointStateReader(robot.chain.joint_names)
+
+    def _resume(self, estimator: OnlineEstimator, path: str) -> None:
+        try:
+            estimator.restore(load_checkpoint(path, estimator.unknowns.mlc.model_hash))
+            self._kept = estimator.samples
+            self.get_logger().info(f'resumed from {path}: {estimator.samples} samples')
+        except RobotDynamicsError as error:
+            self.report.warn('refused checkpoints', f'starting from the URDF: {error}')
+
+    def come_to_rest(self) -> None:
+        """Keep what was learned."""
+        self._keep()
+
+    def clock_set_back(self) -> None:
+        """Accept earlier stamps; what was learned stays."""
+        if self._reader is not None:
+            self._reader.restart()
+
+    def payload_changed(self, robot: Robot) -> None:
+        """Go on with the same arm and another load."""
+        if self._estimator is not None:
+            self._estimator.carry(robot.load)
+
+    def _on_joint_state(self, message: JointState) -> None:
+        self._received += 1
+        estimator, reader, efforts = self._estimator, self._reader, self._efforts
+        if estimator is None or reader is None or efforts is None:
+            return
+        if not (self.active and self._enabled):
+            return
+        try:
+            sample = efforts.applied_to(sample_from_message(reader, message, self.now))
+            qd = None if np.isnan(sample.qd).any() else sample.qd
+            estimator.feed(sample.time, sample.q, qd, sample.effort)
+        except RobotDynamicsError as error:
+            self.report.warn('dropped joint states', str(error))
+
+    def _on_publish(self) -> None:
+        if self._estimator is None or not self.active:
+            return
+        estimate = self._estimate(self._estimator)
+        self._topic.publish(estimate_to_message(estimate, self.get_clock().now().to_msg()))
+        self._diagnose(self._estimator, estimate)
+
+    def _estimate(self, estimator: OnlineEstimator) -> MlcEstimate:
+        estimate = estimator.estimate()
+        if not self._enabled and estimate.samples > 0:
+            return replace(estimate, state=EstimateState.FROZEN)
+        return estimate
+
+    def _diagnose(self, estimator: OnlineEstimator, estimate: MlcEstimate) -> None:
+        now, report = time.monotonic(), self.report
+        report.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
+        self._received, self._looked = 0, now
+        report.value('state', estimate.state.name)
+        report.value('samples', estimate.samples)
+        report.value('condition number', f'{estimate.condition_number:.3g}')
+        for reason, number in asdict(estimator.cut_out).items():
+            report.value(f'not used: {reason.replace("_", " ")}', number)
+        for name, part in zip(estimator.chain.joint_names, estimator.excitation.tolist()):
+            report.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
+
+    def _keep(self) -> None:
+        estimator, path = self._estimator, self.parameters.checkpoint_file
+        if estimator is None or not path or estimator.samples == self._kept:
+            return
+        try:
+            save_checkpoint(path, estimator.state(), estimator.unknowns.mlc.model_hash)
+            self._kept = estimator.samples
+        except RobotDynamicsError as error:
+            self.report.warn('failed checkpoints', str(error))
+
+    def _usable(self) -> tuple[OnlineEstimator, Robot]:
+        if self._estimator is None or self.robot is None or not self.active:
+            raise StateError('no robot description yet, or the node is not active')
+        return self._estimator, self.robot
+
+    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
+        try:
+            with self.report.timed('get_mlc'):
+                estimator, robot = self._usable()
+                estimate = self._estimate(estimator).converted_to(robot.chain,
+                                                                  request.set or 'lin')
+                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
+                response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'get_mlc: {error}')
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            estimator, robot = self._usable()
+            estimator.reset()
+            estimator.carry(robot.load)
+            if self.parameters.checkpoint_file:
+                Path(self.parameters.checkpoint_file).unlink(missing_ok=True)
+            self._kept = 0
+            self.get_logger().info('reset: learning begins anew from the URDF')
+            response.success = True
+        except (RobotDynamicsError, OSError) as error:
+            response.message = str(error)
+        return response
+
+    def _on_save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            estimator, _ = self._usable()
+            path = self.parameters.parameters_file
+            if not path:
+                raise ParameterError('name the file in the parameter parameters_file')
+            write_parameters(path, self._estimate(estimator))
+            response.success, response.message = True, path
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.report.warn('refused requests', f'save: {error}')
+        return response
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._enabled = request.data
+        response.success, response.message = True, 'learning' if request.data else 'frozen'
+        return response
+
+
+def main() -> int:
+    """Run the node."""
+    return run(IdentificationNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The identification node: learns, tells, keeps, and stays up whatever comes in."""
+
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+
+from rclpy.lifecycle import TransitionCallbackReturn
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+from support.messages import JOINTS, joint_state_message, payload_message, published
+from support.motions import swinging_samples
+from support.tolerances import assert_close
+
+from robot_dynamics_interfaces.msg import MlcSet
+from robot_dynamics_interfaces.srv import GetMlc
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.nodes.identification import IdentificationNode
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+
+pytestmark = pytest.mark.ros
+
+STATE = (0.3, -0.5), (1.0, -2.0), (3.0, 0.5)
+#: What is learned of noiseless data in twenty seconds, relative torque error.
+LEARNED = 0.01
+
+
+@pytest.fixture
+def true_model(planar):
+    return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))
+
+
+@pytest.fixture
+def node(make_node, planar):
+    return make_node(IdentificationNode, robot_description=planar)
+
+
+def move(node, model, duration=20.0, start=1.0, change=lambda message: None):
+    for k, sample in enumerate(swinging_samples(model, duration, start=start)):
+        message = joint_state_message(sample.time, sample.q, sample.qd, sample.effort)
+        if k % 7 == 3:
+            change(message)
+        node._on_joint_state(message)
+
+
+def answer(node, wanted=''):
+    response = node._on_get_mlc(GetMlc.Request(set=wanted), GetMlc.Response())
+    assert response.success, response.message
+    return response.mlc
+
+
+def torque(node):
+    """Return the torque of what was learned."""
+    estimate = node._estimator.estimate()
+    model = compile_model(node.robot.chain)
+    model.swap(estimate.mlc.values, estimate.joint_physics)
+    return model.torque(*STATE)
+
+
+def trigger(method):
+    return method(Trigger.Request(), Trigger.Response())
+
+
+def test_before_any_data_the_answer_is_the_urdf(node, planar):
+    told = answer(node)
+    assert told.state == MlcSet.FROM_URDF
+    assert told.samples == 0
+    model = compile_model(chain_from_urdf(planar))
+    assert_close(torque(node), model.torque(*STATE), 1e-9)
+
+
+def test_it_learns_tells_and_converges(node, true_model):
+    topic = published(node, '/mlc')
+    move(node, true_model, 3.0)
+    node._on_publish()
+    move(node, true_model, 20.0, start=4.0)
+    node._on_publish()
+    first, last = topic
+    assert first.state == MlcSet.LEARNING
+    assert last.state == MlcSet.CONVERGED
+    assert last.samples > first.samples > 0
+    assert max(last.residual_rms) < max(first.residual_rms)
+    assert 1.0 < last.condition_number < np.inf
+    assert all(last.identified)
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+    khalil = answer(node, 'khalil')
+    assert khalil.set == 'khalil'
+    assert all(deviation > 0.0 for deviation in khalil.standard_deviations)
+    values = {each.key: each.value for each in node.report.status().values}
+    assert values['state'] == 'CONVERGED'
+    assert values['excitation of joint_1'] == '100 %'
+    assert values['not used: invalid state'] == '0'
+    assert float(values['input rate [1/s]']) > 0.0
+
+
+def nan_position(message):
+    message.position[0] = np.nan
+
+
+def nan_velocity(message):
+    message.velocity[1] = np.nan
+
+
+def nan_effort(message):
+    message.effort[1] = np.nan
+
+
+def no_effort(message):
+    message.effort = []
+
+
+def short(message):
+    message.position = message.position[:1]
+
+
+def unknown_joint(message):
+    message.name = ['joint_1', 'elbow']
+
+
+def backward(message):
+    message.header.stamp.sec -= 1
+
+
+@pytest.mark.parametrize('change', [nan_position, nan_velocity, nan_effort, no_effort, short,
+                                    unknown_joint, backward])
+def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model, change):
+    move(node, true_model, 20.0)
+    before = torque(node)
+    move(node, true_model, 5.0, start=30.0, change=change)
+    node._on_publish()
+    assert_close(torque(node), before, LEARNED)
+    values = {each.key: each.value for each in node.report.status().values}
+    dropped = node.report.counted('dropped joint states')
+    counted = dropped + sum(int(value) for key, value in values.items()
+                            if key.startswith('not used') and 'standstill' not in key)
+    assert counted > 0 or change in (nan_velocity, nan_effort, no_effort)
+
+
+def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):
+    def shuffle(message):
+        order = [1, 0]
+        message.name = [*(JOINTS[i] for i in order), 'gripper']
+        for field in ('position', 'velocity', 'effort'):
+            setattr(message, field, [*(getattr(message, field)[i] for i in order), 9.0])
+
+    move(node, true_model, 20.0, change=shuffle)
+    assert node.report.counted('dropped joint states') == 0
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+
+
+def test_a_clock_set_back_and_a_jump_forward_do_not_stop_it(node, true_model):
+    move(node, true_model, 10.0, start=1000.0)
+    seen = node._estimator.samples
+    node.clock_set_back()
+    move(node, true_model, 10.0, start=1.0)
+    move(node, true_model, 5.0, start=5000.0)
+    assert node._estimator.samples > 2 * seen
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+
+
+def test_the_same_robot_described_anew_goes_on_and_another_one_begins(node, planar, description,
+                                                                      true_model):
+    move(node, true_model, 20.0)
+    seen = node._estimator.samples
+    node._load(planar.replace('<mass value=', '<!-- weighed again --><mass value='))
+    assert node._estimator.samples == seen
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+    node._load(description)
+    assert node._estimator.samples == 0
+    assert len(answer(node).joint_names) == 7
+    node._on_joint_state(joint_state_message(100.0))
+    assert node.report.counted('dropped joint states') == 1
+
+
+def test_reset_forgets_and_enable_freezes(node, true_model):
+    move(node, true_model, 20.0)
+    assert node._on_enable(SetBool.Request(data=False), SetBool.Response()).message == 'frozen'
+    seen = node._estimator.samples
+    move(node, true_model, 2.0, start=30.0)
+    assert node._estimator.samples == seen
+    assert answer(node).state == MlcSet.FROZEN
+    node._on_enable(SetBool.Request(data=True), SetBool.Response())
+    move(node, true_model, 2.0, start=40.0)
+    assert node._estimator.samples > seen
+    assert trigger(node._on_reset).success
+    assert answer(node).state == MlcSet.FROM_URDF
+
+
+def test_save_writes_a_file_that_can_be_read(make_node, planar, true_model, tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path))
+    move(node, true_model, 20.0)
+    response = trigger(node._on_save)
+    assert (response.success, response.message) == (True, str(path))
+    back = read_parameters(path, node.robot.chain)
+    np.testing.assert_array_equal(back.mlc.values, node._estimator.estimate().mlc.values)
+
+
+def test_save_needs_a_file(node):
+    response = trigger(node._on_save)
+    assert not response.success
+    assert 'parameters_file' in response.message
+
+
+def test_a_restarted_node_resumes_from_its_checkpoint(make_node, planar, true_model, tmp_path):
+    path = tmp_path / 'state.npz'
+    settings = {'robot_description': planar, 'checkpoint_file': str(path)}
+    node = make_node(IdentificationNode, **settings)
+    move(node, true_model, 20.0)
+    node._keep()
+    again = make_node(IdentificationNode, **settings)
+    assert again._estimator.samples == node._estimator.samples
+    assert_close(torque(again), torque(node), 1e-12)
+    assert trigger(again._on_reset).success
+    assert not path.exists()
+
+
+def test_a_checkpoint_that_does_not_fit_is_left_alone(make_node, planar, description, true_model,
+                                                      tmp_path):
+    path = tmp_path / 'state.npz'
+    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
+    move(node, true_model, 3.0)
+    node.trigger_deactivate()
+    assert path.exists(), 'kept at the end'
+    other = make_node(IdentificationNode, robot_description=description,
+                      checkpoint_file=str(path))
+    assert other._estimator.samples == 0
+    assert other.report.counted('refused checkpoints') == 1
+    path.write_bytes(b'half a file')
+    third = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
+    assert third.report.counted('refused checkpoints') == 1
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, planar, true_model,
+                                                                   tmp_path):
+    node = make_node(IdentificationNode, robot_description=planar,
+                     checkpoint_file=str(tmp_path / 'nowhere' / 'state.npz'))
+    move(node, true_model, 3.0)
+    node._keep()
+    assert node.report.counted('failed checkpoints') == 1
+
+
+def test_a_payload_that_is_told_is_no_part_of_the_arm(node, true_model):
+    message = payload_message(3.0, true_model.chain.tip, (0.1, 0.0, 0.0))
+    node._on_payload(message)
+    loaded = compile_model(true_model.chain.with_payload(node.robot.payload))
+    move(node, loaded, 20.0)
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+
+
+def test_efforts_may_come_from_commands(make_node, planar, true_model):
+    node = make_node(IdentificationNode, robot_description=planar, effort_source='commands')
+    for sample in swinging_samples(true_model, 20.0):
+        node._efforts._on_commands(Float64MultiArray(data=list(sample.effort)))
+        # what the joint states say is the torque after friction
+        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+    node._efforts._on_commands(Float64MultiArray(data=[1.0]))
+    assert node.report.counted('dropped efforts') == 1
+    node._efforts._received -= 1.0
+    seen = node._estimator.samples
+    for sample in swinging_samples(true_model, 3.0, start=30.0):
+        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+    assert node._estimator.samples >= seen
+
+
+def test_efforts_of_a_controller_need_control_msgs(make_node, planar, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'control_msgs', None)
+    node = make_node(IdentificationNode, start=False, robot_description=planar,
+                     effort_source='controller_state')
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert 'needs the package control_msgs' in node.report.status().message
+
+
+def test_an_unknown_set_and_a_node_without_robot_are_answered(make_node, node):
+    response = node._on_get_mlc(GetMlc.Request(set='best'), GetMlc.Response())
+    assert not response.success
+    empty = make_node(IdentificationNode)
+    for method in (empty._on_reset, empty._on_save):
+        assert 'no robot description yet' in trigger(method).message
+    empty._on_joint_state(joint_state_message(1.0))
+    empty._on_publish()

@@ -12,11 +12,16 @@ from typing import Any
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.operation_counts import PUBLISHED
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.dynamics.self_check import AGREEMENT, self_check
 
 SETS = ('lin', 'khalil', 'numeric', 'gravity', 'inertia_matrix')
+
+#: Functions whose operations are told.
+COUNTED = ('inverse_dynamics', PUBLISHED, 'forward_dynamics', 'mass_matrix', 'regressor')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +50,8 @@ class Inspection:
         self.counts = {name: len(minimal_parameters(chain, name)) for name in SETS}
         self.rotors = rotor_grouping(chain, self.mlc)
         self.disagreement = self_check(chain, self.mlc)
+        counts = compile_model(chain).operations
+        self.operations = {name: counts[name] for name in COUNTED}
         self.findings = (*chain.findings, *self.mlc.findings)
 
     def as_data(self) -> dict[str, Any]:
@@ -61,6 +68,8 @@ class Inspection:
                             for name, formula, unit, value in zip(
                                 mlc.names, mlc.formulas, mlc.units, mlc.values.tolist())],
             },
+            'operations': {name: {'multiplications': count[0], 'additions': count[1]}
+                           for name, count in self.operations.items()},
             'self_check': self.disagreement,
             'findings': [asdict(finding) for finding in self.findings],
         }
@@ -79,7 +88,7 @@ class Inspection:
     def as_text(self) -> str:
         """Return a report for a terminal."""
         parts = [self._headline(), self._joints(), self._bodies(), self._minimal_parameters(),
-                 self._self_check(), self._findings()]
+                 self._operations(), self._self_check(), self._findings()]
         return '\n\n'.join(parts)
 
     def _headline(self) -> str:
@@ -117,6 +126,11 @@ class Inspection:
         return (f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * n} link parameters; '
                 f'joints {groups}\nCounts: {counts}. Rotor inertias beside them: {beside}\n'
                 + table(['name', 'unit', 'value', 'formula'], rows, align='<<><'))
+
+    def _operations(self) -> str:
+        counts = ', '.join(f'{name} {mult}/{add}'
+                           for name, (mult, add) in self.operations.items())
+        return f'Multiplications/additions of the generated code: {counts}'
 
     def _self_check(self) -> str:
         worst = max(self.disagreement, key=lambda name: self.disagreement[name])

@@ -90,9 +90,9 @@ class FunctionSet:
         try:
             program = self.program(name, LONGEST_PROGRAM)
         except GraphTooLarge:
-            self.forms[plain] = LOOP
+            self.forms[name] = LOOP
             return LoopKernel(getattr(self._reference, plain), self._shape(plain))
-        self.forms[plain] = STRAIGHT_LINE
+        self.forms[name] = STRAIGHT_LINE
         if self._backend != 'numba':
             return PythonKernel(program, self._chain, rows=self._backend == 'numpy')
         machine = this_machine()

@@ -91,7 +91,7 @@ class NumbaEntry:
         if header is None or (out is not None
                               and any(np.may_share_memory(out, array) for array in arrays)):
             return None
-        call = _call(len(arrays))
+        call = _call(len(arrays), batch)
         result = np.empty(states + self._shape) if out is None else out
         if batch or not states:
             flat = (_writable(array).reshape(-1) for array in (result, *arrays))
@@ -108,49 +108,51 @@ def _writable(array: Array) -> Array:
     return array if array.flags.writeable else array.copy()
 
 
-@lru_cache(maxsize=INPUT_POINTERS)
-def _call(inputs: int) -> Callable[..., int]:
+@lru_cache(maxsize=2 * INPUT_POINTERS)
+def _call(inputs: int, batch: bool = False) -> Callable[..., int]:
     """Return a function, compiled by numba, that checks sizes and calls an address."""
     import numba
     from llvmlite import ir
     from numba.core import types
     from numba.extending import intrinsic
 
-    def calling(*kinds: Any) -> Any:
-        """Return numba's description of a call: the address first, then these types."""
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            native = [context.get_value_type(kind) for kind in kinds]
-            function = ir.FunctionType(ir.IntType(32), native)
-            return builder.call(builder.inttoptr(arguments[0], function.as_pointer()),
-                                arguments[1:])
+    vector, integer = types.float64[::1], types.int64
+    arrays = (vector,) * (inputs + 1)
 
-        return types.int32(types.int64, *kinds), generate
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write the call: arguments are address, constants, count, result and inputs."""
+        address, constants, count, *values = arguments
+        out, *pointers = (context.make_array(vector)(context, builder, value).data
+                          for value in values)
+        pointers += pointers[:1] * (INPUT_POINTERS - inputs)  # not looked at
+        pointers = [*pointers, builder.inttoptr(constants, out.type), out]
+        passed = [count, *pointers] if batch else pointers
+        function = ir.FunctionType(ir.IntType(32), [value.type for value in passed])
+        return builder.call(builder.inttoptr(address, function.as_pointer()), passed)
 
-    pointers = (types.uintp,) * (INPUT_POINTERS + 2)
-    call_single: Any = intrinsic(lambda context, address, a, b, c, d, k, out: calling(*pointers))
-    call_batch: Any = intrinsic(lambda context, address, count, a, b, c, d, k, out:
-                                calling(types.int64, *pointers))
-
-    @numba.njit
-    def call(header, out, a, b, c, d):  # type: ignore[no-untyped-def]
-        address, k, batch = header[0], header[1], header[2]
-        checked, joints, size = header[3], header[4], header[5]
-        count = a.size // joints
-        pointers = (a.ctypes.data, b.ctypes.data, c.ctypes.data, d.ctypes.data)
-        if (count * joints != a.size or count * size != out.size or (batch == 0 and count != 1)
-                or (checked == 0 and not a.size == b.size == c.size == d.size)):
-            return types.int32(1)
-        if batch:
-            return call_batch(address, count, *pointers, k, out.ctypes.data)
-        return call_single(address, *pointers, k, out.ctypes.data)
-
-    vector = types.float64[::1]
-    arguments = ', '.join('abcd'[:inputs])
-    # pointers that a kernel does not look at are those of its first input
-    source = (f'def entry(header, out, {arguments}):\n'
-              f'    return call(header, out, {arguments}{", a" * (INPUT_POINTERS - inputs)})\n')
-    namespace: dict[str, Any] = {'call': call}
-    exec(source, namespace)  # numba has no variable number of arrays
-    entry: Callable[..., int] = numba.njit(
-        types.int32(types.int64[::1], vector, *(vector,) * inputs), nogil=True)(namespace['entry'])
+    names = ', '.join('abcd'[:inputs])
+    namespace: dict[str, Any] = {'kernel': intrinsic(_with_arguments(
+        inputs, lambda: (types.int32(integer, integer, integer, *arrays), generate)))}
+    # numba has no variable number of arrays
+    exec('def entry(header, out, ' + names + '):\n'
+         '    joints, count = header[4], a.size // header[4]\n'
+         '    if count * joints != a.size or count * header[5] != out.size or (\n'
+         '            header[2] == 0 and count != 1):\n'
+         '        return 1\n'
+         '    if header[3] == 0 and not (' + ' == '.join(f'{n}.size' for n in 'aabcd'[:inputs + 1])
+         + '):\n        return 1\n'
+         '    return kernel(header[0], header[1], count, out, ' + names + ')\n', namespace)
+    # without numba's reference counts arrays are unpacked in half the time
+    options: dict[str, Any] = {'_nrt': False, 'nogil': batch}
+    signature = types.int32(types.int64[::1], *arrays)
+    entry: Callable[..., int] = numba.njit(signature, **options)(namespace['entry'])
     return entry
+
+
+def _with_arguments(inputs: int, result: Callable[[], Any]) -> Callable[..., Any]:
+    """Return a function of a context, three numbers, the result and the inputs."""
+    namespace: dict[str, Any] = {'result': result}
+    exec('def typed(context, address, constants, count, out, ' + ', '.join('abcd'[:inputs])
+         + '):\n    return result()\n', namespace)
+    typed: Callable[..., Any] = namespace['typed']
+    return typed

@@ -460,3 +460,30 @@ def test_results_too_large_for_the_cache_are_the_same_wherever_they_begin(arm, r
         np.testing.assert_array_equal(out, expected)
         assert (place[:start] == 7.0).all() and (place[start + expected.size:] == 7.0).all()
         place[:] = 7.0
+
+
+@pytest.mark.parametrize('backend', BACKENDS)
+def test_functions_that_would_be_too_long_run_the_loop_form(demo_arm, rng, backend, monkeypatch):
+    monkeypatch.setattr('robot_dynamics_ros.codegen.function_set.LONGEST_PROGRAM', 400)
+    model = compile_model(demo_arm, backend)
+    judge, snapshot = reference(demo_arm)
+    for name in INPUTS:
+        inputs = states_of(demo_arm, name, rng)
+        for options in ({}, {'wrench': rng.normal(size=(COUNT, 6))})[:1 + (name in WITH_WRENCH)]:
+            expected = getattr(judge, name)(snapshot, **inputs, **options)
+            out = np.empty_like(expected)
+            assert call(model, name, inputs, out=out, **options) is out
+            assert_close(out, expected, SAME_ALGEBRA)
+    assert model.forms['gravity_torque'] == 'straight line'
+    assert model.forms['regressor'] == model.forms['forward_dynamics_with_wrench'] == 'loop'
+
+
+def test_sixty_joints_are_straight_line_code_for_inverse_dynamics():
+    rng = np.random.default_rng(60)
+    chain = random_chain(rng, 60, types='R' * 60)
+    inputs = states_of(chain, 'inverse_dynamics', rng)
+    model = compile_model(chain, 'numpy')
+    assert_close(model.inverse_dynamics(**inputs)[0],
+                 Oracle(chain).inverse_dynamics(*(values[0] for values in inputs.values())),
+                 OTHER_IMPLEMENTATION)
+    assert model.forms['inverse_dynamics'] == 'straight line'

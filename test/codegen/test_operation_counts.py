@@ -6,10 +6,14 @@ Published: Khalil & Dombre, tables 9.5 and 9.6, and Lin 1995, table III. They in
 inertias that are not grouped (1 multiplication and 1 addition each) and a wrench at the last link.
 """
 
+import json
+
 import numpy as np
 import pytest
+from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
 from robot_dynamics_ros.codegen.functions import Equations
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
@@ -69,3 +73,24 @@ def test_simplified_parameters_too_with_a_searched_arrangement(chain, names, pub
     count = torque_operations(chain, names, arrangement)
     assert count == expected
     assert all(ours <= theirs for ours, theirs in zip(count, published))
+
+
+def test_the_command_inspect_tells_them(capsys):
+    assert main(['inspect', str(URDF_FOLDER / 'rx90.urdf'), '--json']) == 0
+    operations = json.loads(capsys.readouterr().out)['operations']
+    assert operations['inverse_dynamics_with_rotor_and_wrench'] == {
+        'multiplications': 239, 'additions': 229}
+
+
+def test_zeros_of_a_minimal_set_save_operations():
+    standard = torque_operations(RX90, RX90.standard_parameter_names)
+    minimal = torque_operations(RX90, minimal_parameters(RX90, 'khalil').names)
+    assert minimal[0] < standard[0] - 20 and minimal[1] < standard[1] - 20
+
+
+def test_a_search_never_makes_it_worse():
+    names = minimal_parameters(RX90, 'khalil').names
+    arrangement = fewest_operations(RX90, lambda candidate: Equations(
+        RX90, places_of(RX90, names), arrangement=candidate,
+    ).program('inverse_dynamics').operations)
+    assert sum(torque_operations(RX90, names, arrangement)) <= sum(torque_operations(RX90, names))

@@ -19,6 +19,7 @@ from robot_dynamics_ros.estimation.cleaning import Mask
 from robot_dynamics_ros.estimation.essential import essential_parameters
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.friction_choice import STRIBECK_PARTS
+from robot_dynamics_ros.estimation.instruments import half_samples
 from robot_dynamics_ros.estimation.lin_recursion import lin_recursion
 from robot_dynamics_ros.estimation.preparation import Prepared, prepare
 from robot_dynamics_ros.estimation.recording import Recording
@@ -80,8 +81,14 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
         raise IdentificationError('not identifiable: every sample was cut out '
                                   f'({prepared.cut_out})')
     report(0.6, 'least squares')
-    study = Study(terms, rows, prepared.speed, settings)
-    final = study.fitted(rows)
+    halves = None
+    if settings.refinement == 'instruments':
+        first, second = (regression_rows(
+            terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
+            prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
+        halves = (first, second)
+    study = Study(terms, rows, prepared.speed, settings, halves)
+    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
@@ -90,7 +97,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     for k, (training, test) in enumerate(folds_of(blocks, rows.states, tested)):
         report(0.7 + 0.3 * k / settings.folds, 'held-out test')
         if np.sum(rows.usable[training]) > 2 * len(final.unknowns):
-            held_out[test] = study.fitted(rows.of_samples(training)).torque(rows.Y[test])
+            held_out[test] = study.fitted(training).torque(rows.Y[test])
     step = float(np.median(np.diff(rows.t)))
     result = _result(study, final, held_out, prepared, meaning,
                      tuple(length * step for length in periods))

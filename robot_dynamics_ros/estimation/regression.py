@@ -70,6 +70,12 @@ class Rows:
         """Return the rows of some samples (N,) only."""
         return Rows(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
+    @classmethod
+    def stacked(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several parts, one after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts])
+                     for field in fields(cls)))
+
     def residuals(self, x: Array) -> Array:
         """Return tau - Y x (N, n); 0 where not usable."""
         return np.where(self.usable, self.tau - self.Y @ x, 0.0)
@@ -114,12 +120,16 @@ class Fit:
     @property
     def condition_number(self) -> float:
         """Of the weighted rows with columns of equal length; infinite where rank is missing."""
-        R = self.triangle[:, ~self.fixed]
-        lengths = np.linalg.norm(R, axis=0)
-        if R.size == 0 or not np.all(lengths > 0.0):
-            return float('inf')
-        singular = np.linalg.svd(R / lengths, compute_uv=False)
-        return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float('inf')
+        return condition_number(self.triangle[:, ~self.fixed])
+
+
+def condition_number(A: Array) -> float:
+    """Return the condition number of a matrix whose columns are scaled to equal length."""
+    lengths = np.linalg.norm(A, axis=0)
+    if A.size == 0 or not np.all(lengths > 0.0):
+        return float('inf')
+    singular = np.linalg.svd(A / lengths, compute_uv=False)
+    return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float('inf')
 
 
 def upper_triangle(A: Array) -> Array:
@@ -236,7 +246,7 @@ def fit(rows: Rows, prior: Prior, method: Method = 'robust',
     for _ in range(_PASSES):
         found = reweighted(triangles, counts, spread, prior, alike=method == 'ordinary', free=free)
         while not_negative is not None and np.any(free & not_negative & (found.x < 0.0)):
-            free = _fewer(found, prior, not_negative)
+            free = without_negative(found, prior, not_negative)
             found = reweighted(triangles, counts, spread, prior, alike=method == 'ordinary',
                                free=free)
         if np.max(np.abs(found.triangle @ (found.x - x)), initial=0.0) < _SETTLED_ROBUST:
@@ -252,8 +262,14 @@ def fit(rows: Rows, prior: Prior, method: Method = 'robust',
                ~free)
 
 
-def _fewer(found: Solution, prior: Prior, not_negative: Mask) -> Mask:
-    """Return the free unknowns without those that turn negative, the most negative first."""
+def without_negative(found: Solution, prior: Prior, not_negative: Mask) -> Mask:
+    """
+    Return the free unknowns (u,) without those that turn negative, the most negative first.
+
+    :param found: a solution.
+    :param prior: whose deviations say how negative a value is.
+    :param not_negative: (u,) unknowns that cannot be negative.
+    """
     free, x = found.free.copy(), found.x
     z = found.triangle @ found.x
     while np.any(negative := free & not_negative & (x < 0.0)):

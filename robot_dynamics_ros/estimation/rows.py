@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Protocol
 
 import numpy as np
@@ -73,8 +72,7 @@ def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
         whole = Rows(Y, tau, usable, part.t, np.full(len(part), number),
                      np.hstack([part.q, part.qd]))
         parts.append(whole.of_samples(pick & np.any(usable, axis=1)))
-    return Rows(*(np.concatenate([getattr(part, field.name) for part in parts])
-                  for field in fields(Rows)))
+    return Rows.stacked(parts)
 
 
 def _filtered_columns(Y: Array, step: float, cutoff: float) -> Array:

@@ -24,6 +24,9 @@ OVERSAMPLING = 20.0
 #: Part of the power of the speeds that lies below the bandwidth of a motion.
 _POWER = 0.99
 
+#: Spectral lines less than this many times above the noise floor are noise.
+_NOISE = 20.0
+
 #: The cut-off frequency is this many times the bandwidth of the motion.
 _CUTOFF_FACTOR = 10.0
 
@@ -89,20 +92,24 @@ def motion_bandwidth(stretches: list[Stretch]) -> float:
     """
     Return the frequency below which nearly all power of the speeds lies [Hz].
 
-    The joint with the widest spectrum decides; joints that hardly move do not count.
+    The spectrum of the positions, without the floor that noise leaves at high frequencies, times
+    the squared frequency. The joint with the widest spectrum decides; joints that hardly move do
+    not count.
     """
     widest = 0.0
     for stretch in stretches:
-        qd = stretch.qd if stretch.qd is not None else derivative(stretch.q, stretch.step)
-        window = np.hanning(len(qd))[:, None]
-        power = np.abs(np.fft.rfft(qd * window, axis=0)) ** 2
-        total = power.sum(axis=0)
+        N = len(stretch.q)
+        centred = signal.detrend(stretch.q, axis=0) * np.hanning(N)[:, None]
+        power = np.abs(np.fft.rfft(centred, axis=0)) ** 2
+        floor = np.median(power[len(power) // 2:], axis=0)
+        speed = np.where(power > _NOISE * floor, power, 0.0) * np.arange(len(power))[:, None] ** 2
+        total = speed.sum(axis=0)
         moving = total > 1e-4 * total.max()
         if total.max() <= 0.0 or not np.any(moving):
             continue
-        share = np.cumsum(power[:, moving], axis=0) / total[moving]
+        share = np.cumsum(speed[:, moving], axis=0) / total[moving]
         bins = np.argmax(share >= _POWER, axis=0)
-        widest = max(widest, float(bins.max()) / (len(qd) * stretch.step))
+        widest = max(widest, float(bins.max()) / (N * stretch.step))
     return widest
 
 

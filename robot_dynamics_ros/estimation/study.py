@@ -14,6 +14,7 @@ from robot_dynamics_ros.estimation.friction_choice import (
     chosen_friction,
     friction_candidates,
 )
+from robot_dynamics_ros.estimation.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.prior import Prior, prior_from_chain
 from robot_dynamics_ros.estimation.regression import Fit, Rows, fit
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
@@ -23,7 +24,18 @@ from robot_dynamics_ros.estimation.torque_terms import TorqueTerms, Unknowns
 _EXCITED = 0.3
 
 #: Terms that cannot be negative.
-_NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
+NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
+
+
+def excited_unknowns(deviations: Array, prior: Prior, fixed: Mask) -> Mask:
+    """
+    Return which unknowns (u,) the data determine.
+
+    :param deviations: (u,) standard deviations after the data.
+    :param prior: the belief before.
+    :param fixed: (u,) unknowns that were held at zero.
+    """
+    return np.asarray((deviations < _EXCITED * prior.deviation) & ~fixed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +60,7 @@ class StudyFit:
     @property
     def excited(self) -> Mask:
         """Unknowns (u,) that the data determine."""
-        return (self.fit.standard_deviations < _EXCITED * self.prior.deviation) & ~self.fit.fixed
+        return excited_unknowns(self.fit.standard_deviations, self.prior, self.fit.fixed)
 
     def torque(self, Y: Array) -> Array:
         """Return the torque (N, n) on rows with all columns (N, n, P)."""
@@ -59,24 +71,34 @@ class Study:
     """Friction law, prior and least squares with the same settings for any part of the rows."""
 
     def __init__(self, terms: TorqueTerms, rows: Rows, speed: Array,
-                 settings: IdentificationSettings) -> None:
+                 settings: IdentificationSettings,
+                 halves: tuple[Rows, Rows] | None = None) -> None:
         """
         Prepare.
 
         :param terms: the columns.
         :param rows: all rows, all columns.
         :param speed: (n,) typical speeds [rad/s, m/s].
+        :param settings: of the identification.
+        :param halves: the same rows from either half of the recorded samples, for instrumental
+            variables; None = least squares alone.
         """
         self.terms, self.rows, self.settings = terms, rows, settings
-        self._speed = speed
+        self._speed, self._halves = speed, halves
         self._candidates = friction_candidates(terms)
 
-    def fitted(self, rows: Rows) -> StudyFit:
-        """Return the parameters from these rows alone."""
+    def fitted(self, chosen: Mask) -> StudyFit:
+        """Return the parameters from some of the samples (N,) alone."""
+        rows = self.rows.of_samples(chosen)
         strength = self.settings.prior_strength
         candidate = chosen_friction(self._candidates, rows, self._speed, strength)
         unknowns = candidate.unknowns
         prior = prior_from_chain(unknowns, rows.rms_torque(), self._speed, strength)
-        not_negative = np.array([name.startswith(_NOT_NEGATIVE) for name in unknowns.names])
+        not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
         outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
+        if self._halves is not None:
+            first, second = (half.of_samples(chosen).of_columns(unknowns.columns)
+                             for half in self._halves)
+            outcome = instrumental_fit(outcome, prior, (first, second), rows.tau,
+                                       not_negative)
         return StudyFit(candidate, outcome, prior)

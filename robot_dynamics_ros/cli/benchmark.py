@@ -5,30 +5,30 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
-from timeit import Timer
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.chain.urdf import chain_from_urdf
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
+from robot_dynamics_ros.cli.timing import calls, interleaved, loop
+from robot_dynamics_ros.codegen import entry
 from robot_dynamics_ros.codegen.functions import INPUTS
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE
@@ -55,17 +55,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    robots = dict(list(benchmark_robots().items())[:1 if arguments.quick else None])
-    report: dict[str, Any] = {
-        'machine': machine(),
-        'functions': [row for name, chain in robots.items()
-                      for row in measure_functions(name, chain, arguments.repetitions)],
-        'growth': [] if arguments.quick else [measure_growth(n, arguments.repetitions)
-                                              for n in SIZES],
-        'start': {} if arguments.quick else measure_start(),
-    }
+    with nothing_stored():
+        report = measure(arguments.repetitions, quick=arguments.quick)
     print(json.dumps(report, indent=2) if arguments.json else text_report(report))
     return 0
+
+
+@contextmanager
+def nothing_stored() -> Iterator[None]:
+    """Let first calls compile, whatever has been compiled before."""
+    before = os.environ.get(FOLDER_VARIABLE)
+    os.environ[FOLDER_VARIABLE] = ''
+    try:
+        yield
+    finally:
+        del os.environ[FOLDER_VARIABLE]
+        if before is not None:
+            os.environ[FOLDER_VARIABLE] = before
+
+
+def measure(repetitions: int, *, quick: bool) -> dict[str, Any]:
+    """Return all figures as plain data."""
+    robots = dict(list(benchmark_robots().items())[:1 if quick else None])
+    return {
+        'machine': machine(),
+        'functions': [row for name, chain in robots.items()
+                      for row in measure_functions(name, chain, repetitions)],
+        'growth': [] if quick else [measure_growth(n, repetitions) for n in SIZES],
+        'start': {} if quick else measure_start(),
+        'without C entry': measure_without_entry(repetitions),
+    }
 
 
 def machine() -> dict[str, str]:
@@ -129,10 +148,10 @@ def measure_functions(robot: str, chain: Chain, repetitions: int) -> list[Row]:
         ours = getattr(model, name)
         out, outs = ours(*one), ours(*states)  # compiles
         ours = getattr(model, name)
-        contenders = {'single': _calls(ours, one, out), 'batch': _calls(ours, states, outs)}
+        contenders = {'single': calls(ours, one, out), 'batch': calls(ours, states, outs)}
         if name in others:
-            contenders |= {'pinocchio single': _calls(others[name], one),
-                           'pinocchio loop': _loop(others[name], states)}
+            contenders |= {'pinocchio single': calls(others[name], one),
+                           'pinocchio loop': loop(others[name], states, LOOP)}
         rows.append(_row({'robot': robot, 'function': name},
                          interleaved(contenders, repetitions), model, name))
     return rows
@@ -146,47 +165,22 @@ def _row(row: Row, times: dict[str, float], model: Model, name: str) -> Row:
     return row
 
 
-class Timed(NamedTuple):
-    """
-    Something to be timed.
-
-    :param timer: runs it.
-    :param calls: how often per measurement.
-    :param states: number of states that one call treats.
-    """
-
-    timer: Timer
-    calls: int
-    states: int
-
-
-def _calls(function: Callable[..., object], arrays: Sequence[Array],
-           out: Array | None = None) -> Timed:
-    """Return calls as a user writes them: ``f(q, qd, qdd, out=out)``."""
-    names = [f'a{i}' for i in range(len(arrays))]
-    arguments = ', '.join(names if out is None else [*names, 'out=out'])
-    timer = Timer(f'f({arguments})',
-                  globals={'f': function, 'out': out, **dict(zip(names, arrays))})
-    single = arrays[0].ndim == 1
-    return Timed(timer, 200 if single else 1, 1 if single else len(arrays[0]))
-
-
-def _loop(function: Callable[..., object], states: Sequence[Array]) -> Timed:
-    """Return a Python loop over the first LOOP states."""
-    names = [f'a{i}' for i in range(len(states))]
-    arguments = ', '.join(f'{name}[i]' for name in names)
-    timer = Timer(f'for i in range({LOOP}): f({arguments})',
-                  globals={'f': function, **dict(zip(names, states))})
-    return Timed(timer, 1, LOOP)
-
-
-def interleaved(contenders: Mapping[str, Timed], repetitions: int) -> dict[str, float]:
-    """Return the shortest time of each per state [ns], measured in turns."""
-    best = dict.fromkeys(contenders, math.inf)
-    for _ in range(repetitions):
-        for name, (timer, calls, states) in contenders.items():
-            best[name] = min(best[name], 1e9 * timer.timeit(calls) / (calls * states))
-    return best
+def measure_without_entry(repetitions: int) -> Row:
+    """Return single calls of inverse dynamics of the demo arm where no C entry has been built."""
+    chain = benchmark_robots()['demo_arm']
+    one = [np.full(len(chain), 0.5) for _ in range(3)]
+    built, entry.C_ENTRY = entry.C_ENTRY, None
+    try:
+        model = compile_model(chain)
+        out = model.inverse_dynamics(*one)
+        contenders = {'ours': calls(model.inverse_dynamics, one, out)}
+    finally:
+        entry.C_ENTRY = built
+    if others := opponent(chain):
+        contenders['pinocchio'] = calls(others['inverse_dynamics'], one)
+    times = interleaved(contenders, repetitions)
+    return {'single [ns]': round(times['ours'], 1), 'single ratio': round(
+        times['pinocchio'] / times['ours'], 2) if others else None}
 
 
 def measure_growth(n: int, repetitions: int) -> Row:
@@ -203,12 +197,12 @@ def measure_growth(n: int, repetitions: int) -> Row:
     for name in ('inverse_dynamics', 'forward_dynamics'):
         one = [rng.uniform(-1.0, 1.0, n) for _ in INPUTS[name]]
         start = time.perf_counter()
-        out = getattr(model, name)(*one)
+        out = getattr(model, name)(*one)  # compiles
         row[f'{name} first call [s]'] = round(time.perf_counter() - start, 2)
         ours = getattr(model, name)
-        contenders = {'ours': _calls(ours, one, out)}
+        contenders = {'ours': calls(ours, one, out)}
         if name in others:
-            contenders['pinocchio'] = _calls(others[name], one)
+            contenders['pinocchio'] = calls(others[name], one)
         times = interleaved(contenders, 2 if model.forms[name] == 'loop' else repetitions)
         row |= {f'{name} [ns]': round(times['ours']), f'{name} form': model.forms[name]}
         if 'pinocchio' in times:
@@ -246,6 +240,9 @@ def text_report(report: dict[str, Any]) -> str:
     if report['start']:
         parts.append('Demo arm, imports done to first torque: ' + ', '.join(
             f'{key} {value}' for key, value in report['start'].items()))
+    row = report['without C entry']
+    parts.append(f'Demo arm, inverse_dynamics without the C entry: {row["single [ns]"]:.0f} ns, '
+                 f'{_times(row["single ratio"])}')
     return '\n\n'.join(parts)
 
 

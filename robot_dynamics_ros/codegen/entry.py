@@ -9,14 +9,21 @@ it has not been built, `NumbaEntry` does the same with numba unpacking the array
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 from robot_dynamics_ros.chain.pose import Array
 
-try:
-    from robot_dynamics_ros.codegen import _entry  # type: ignore[attr-defined]
-except ImportError:
-    _entry = None
+
+def _built_extension() -> Any:
+    try:
+        return import_module('robot_dynamics_ros.codegen._entry')
+    except ImportError:
+        return None
+
+
+#: The C extension; None where it has not been built.
+C_ENTRY = _built_extension()
 
 
 class Entry(Protocol):
@@ -47,8 +54,8 @@ def new_entry(fallback: Callable[..., Array], constants: list[dict[str, Array]],
     :param shape: shape of the result of one state.
     :param lanes: a batch kernel needs at least as many states.
     """
-    if _entry is not None:
-        entry: Entry = _entry.Function(fallback, constants, inputs, joints, shape, lanes)
+    if C_ENTRY is not None:
+        entry: Entry = C_ENTRY.Function(fallback, constants, inputs, joints, shape, lanes)
         return entry
     from robot_dynamics_ros.codegen.numba_entry import NumbaEntry
 

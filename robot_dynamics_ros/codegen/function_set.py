@@ -21,9 +21,9 @@ from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 
 #: Functions whose graph would have more entries than this run the loop form: compiling them would
-#: take longer than some ten seconds. Inverse dynamics reaches it beyond 100 joints, forward
-#: dynamics at about 45, the mass matrix at 40 and the regressor at 24.
-LONGEST_PROGRAM = 20_000
+#: take longer than some twenty seconds. Inverse dynamics reaches it beyond 100 joints, forward
+#: dynamics at about 65, the mass matrix at 50 and the regressor at 28.
+LONGEST_PROGRAM = 30_000
 
 STRAIGHT_LINE, LOOP = 'straight line', 'loop'
 

@@ -38,8 +38,8 @@ from robot_dynamics_ros.dynamics.transmission import Transmission
 from robot_dynamics_ros.dynamics.vector import ZERO, total
 from robot_dynamics_ros.dynamics.wrench import wrench_at_last_joint
 
-#: From this number of joints on the recursion with linear cost is the quicker forward dynamics.
-LINEAR_RECURSION_FROM = 11
+#: From this number of joints on the recursion with linear cost needs fewer operations.
+LINEAR_RECURSION_FROM = 15
 
 #: 1 / coulomb_velocity for the exact sign: any speed that is not zero saturates tanh.
 EXACT_SIGN = 1e300

@@ -13,13 +13,13 @@ from robot_dynamics_ros import compile_model
 from robot_dynamics_ros.codegen import entry
 from robot_dynamics_ros.errors import StateError
 
-needs_c = pytest.mark.skipif(entry._entry is None, reason='the C entry point was not built')
+needs_c = pytest.mark.skipif(entry.C_ENTRY is None, reason='the C entry point was not built')
 
 
 @pytest.fixture(params=[pytest.param('C', marks=needs_c), 'numba'])
 def model(request, demo_arm, monkeypatch):
     if request.param == 'numba':
-        monkeypatch.setattr(entry, '_entry', None)
+        monkeypatch.setattr(entry, 'C_ENTRY', None)
     return compile_model(demo_arm, 'numba')
 
 
@@ -93,7 +93,7 @@ class TestFunction:
     def function(self, **options):
         settings = {'fallback': lambda *args, **others: ('fallback', len(args), sorted(others)),
                     'constants': [{}], 'inputs': 1, 'joints': 2, 'shape': (2,), 'lanes': 8}
-        return entry._entry.Function(**settings | options)
+        return entry.C_ENTRY.Function(**settings | options)
 
     def test_without_kernels_the_fallback_is_called(self):
         function = self.function()
@@ -126,7 +126,7 @@ class TestFunction:
             self.function().attempt(np.zeros(2), speed=1)
 
     def test_an_object_that_was_not_set_up_does_nothing(self):
-        function = entry._entry.Function.__new__(entry._entry.Function)
+        function = entry.C_ENTRY.Function.__new__(entry.C_ENTRY.Function)
         assert function.attempt(np.zeros(2)) is None
         with pytest.raises(TypeError):
             function(np.zeros(2))

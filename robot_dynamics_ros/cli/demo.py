@@ -1,110 +1,133 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``robot-dynamics demo``: a simulated arm over ROS, tracked with and without feedforward."""
+"""
+``robot-dynamics demo``: a simulated arm over ROS whose URDF is wrong learns what it really is.
+
+An exciting motion is played while the identification node learns; then one more motion is tracked
+with PID alone, with feedforward of the URDF, and with feedforward of what was learned.
+"""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.cli.demo_report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.cli.node_processes import NodeProcesses
 from robot_dynamics_ros.cli.share_folder import share_folder
-from robot_dynamics_ros.cli.table import table
-from robot_dynamics_ros.control.recording import MotionRecording, load_recordings
+from robot_dynamics_ros.control.recording import load_recordings
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimation.history import load_history
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
 NAMESPACE = '/robot_dynamics_demo'
 #: Longest time for starting the nodes [s], on top of the motions.
-START = 30.0
+START = 60.0
+#: A slow machine may take this many times as long as the motions.
+SLOW = 4.0
+#: Approach, rest and lead of one motion [s].
+AROUND = 7.0
+
+CONTROLLER = 'simulated_robot/joint_trajectory'
+#: Ways of tracking and the topics they are sent to.
+WAYS = {'PID': CONTROLLER, 'PID + URDF': 'urdf/joint_trajectory',
+        'PID + learned': 'learned/joint_trajectory'}
+#: What the learning must bring: error with it over error of PID alone, and over that of the URDF.
+SUCCESS = (1.0 / 3.0, 0.8)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the demo."""
-    parser.add_argument('--plot', metavar='FILE', type=Path, default=Path('demo.png'),
-                        help='picture of the tracking errors (default: %(default)s)')
+    parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, default=Path('output/demo'),
+                        help='for report.html, tracking.png and parameters.yaml '
+                        '(default: %(default)s)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=6.0,
-                        help='duration of the motion (default: %(default)s)')
-    parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.1,
+                        help='of the motion that is tracked (default: %(default)s)')
+    parser.add_argument('--learning', metavar='SECONDS', type=float, default=30.0,
+                        help='of the exciting motion (default: %(default)s)')
+    parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.25,
                         help='how much the simulated arm differs from its URDF '
                         '(default: %(default)s)')
     parser.add_argument('--seed', type=int, default=1,
                         help='of that difference (default: %(default)s)')
+    parser.add_argument('--engine', choices=('mujoco', 'own'),
+                        default='mujoco' if find_spec('mujoco') else 'own',
+                        help='physics of the simulated arm (default: %(default)s)')
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the demo: start the nodes, wait for the experiment, print and plot the tracking."""
+    """Run the demo; exit code 1 where learning did not help."""
     if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
         raise RobotDynamicsError('the demo needs ROS 2 with robot_dynamics_interfaces: run '
                                  '`make demo`, or source the workspace that colcon has built')
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:
-        recordings = _record(arguments, Path(folder))
-    print(f'\n{_report(recordings)}\n')
-    _plot(recordings, arguments.plot)
-    print(f'plot: {arguments.plot}')
-    return 0
+        result = _experiment(arguments, Path(folder))
+    print(f'\n{tracking_table(result)}\n\n{parameter_table(result)}\n')
+    write(result, arguments.output)
+    print(f'{time.monotonic() - started:.0f} s; report: {arguments.output / "report.html"}')
+    alone, urdf, learned = (recording.tracking.total_rms for recording in result.recordings)
+    if learned <= SUCCESS[0] * alone and learned <= SUCCESS[1] * urdf:
+        return 0
+    print('learning did not help as it should')
+    return 1
 
 
-def _record(arguments: argparse.Namespace, folder: Path) -> list[MotionRecording]:
-    share, output = share_folder(), folder / 'recordings.npz'
-    robot = {
-        'robot_description': (share / 'urdf' / 'demo_arm.urdf').read_text(encoding='utf-8'),
-        'joints_file': str(share / 'config' / 'demo_arm_joints.yaml')}
+def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
+    share = share_folder()
+    urdf, joints = share / 'urdf' / 'demo_arm.urdf', share / 'config' / 'demo_arm_joints.yaml'
+    robot = {'robot_description': urdf.read_text(encoding='utf-8'), 'joints_file': str(joints)}
+    chain = read_joints_file(joints).applied_to(chain_from_urdf(urdf))
+    saved = arguments.output.resolve() / 'parameters.yaml'
+    print(f'demo arm in {"MuJoCo" if arguments.engine == "mujoco" else "our own simulation"}; its '
+          f'inertias and friction differ from the URDF by {100 * arguments.parameter_error:.0f} %')
+    with NodeProcesses(folder, NAMESPACE) as nodes:
+        _start_robot(nodes, arguments, robot, folder, saved)
+        print(f'learning, {arguments.learning:g} s of motion:', flush=True)
+        nodes.wait('excitation', START + SLOW * (arguments.learning + AROUND))
+        nodes.stop('live_view')  # writes its history
+        if 'are taken over' not in nodes.output('feedforward_learned'):
+            print('the feedforward node has not taken over what was learned')
+        print(f'\ntracking a motion of {arguments.duration:g} s three ways ...', flush=True)
+        nodes.start('tracking_experiment', {
+            **robot, 'use_sim_time': True, 'output': str(folder / 'tracking.npz'),
+            'ways': list(WAYS), 'topics': list(WAYS.values()),
+            'motion_duration': arguments.duration})
+        nodes.wait('tracking_experiment',
+                   START + len(WAYS) * SLOW * (arguments.duration + AROUND))
+    return DemoResult(chain, _truth(chain, arguments), load_history(folder / 'history.npz'),
+                      tuple(load_recordings(folder / 'tracking.npz')))
+
+
+def _start_robot(nodes: NodeProcesses, arguments: argparse.Namespace, robot: dict[str, Any],
+                 folder: Path, saved: Path) -> None:
     # the simulated robot is the clock: on a busy machine the demo is slower, not different
     listening = {**robot, 'use_sim_time': True}
-    print('demo arm, simulated; nodes over DDS: simulated_robot, feedforward, dynamics_server, '
-          'tracking_experiment')
-    print(f'two motions of {arguments.duration:g} s, about {2 * arguments.duration + 18:.0f} s '
-          'in all ...', flush=True)
-    started = time.monotonic()
-    with NodeProcesses(folder, NAMESPACE) as nodes:
-        nodes.start('simulated_robot', {
-            **robot, 'parameter_error': arguments.parameter_error,
-            'seed': arguments.seed, 'publish_clock': True})
-        nodes.start('feedforward', listening,
-                    {'~/joint_trajectory': 'simulated_robot/joint_trajectory'})
-        nodes.start('dynamics_server', listening)
-        nodes.start('tracking_experiment', {
-            **listening, 'output': str(output), 'motion_duration': arguments.duration})
-        nodes.wait('tracking_experiment', START + 4.0 * (arguments.duration + 6.0))
-    print(f'done in {time.monotonic() - started:.0f} s')
-    return load_recordings(output)
+    nodes.start('simulated_robot', {
+        **robot, 'engine': arguments.engine, 'publish_rate': 200.0, 'publish_clock': True,
+        'parameter_error': arguments.parameter_error, 'seed': arguments.seed,
+        'position_noise': 1e-5, 'velocity_noise': 1e-3, 'effort_noise': 0.05})
+    nodes.start('identification', {**listening, 'parameters_file': str(saved),
+                                   'save_at_end': True})
+    for name in ('urdf', 'learned'):
+        nodes.start('feedforward', {**listening, 'follow_mlc': name == 'learned'},
+                    {'joint_trajectory': f'{name}/joint_trajectory',
+                     '~/joint_trajectory': CONTROLLER, 'mlc': 'identification/mlc'},
+                    node=f'feedforward_{name}')
+    nodes.start('live_view', {**listening, 'history_file': str(folder / 'history.npz')},
+                {'mlc': 'identification/mlc', 'progress': 'excitation/progress'}, shown=True)
+    nodes.start('excitation', {**listening, 'duration': 0.5 * arguments.learning,
+                               'repetitions': 2, 'exit_at_end': True},
+                {'~/joint_trajectory': CONTROLLER})
 
 
-def _report(recordings: Sequence[MotionRecording]) -> str:
-    """Return the table of tracking errors, the last line over all joints."""
-    before, after = (recording.tracking for recording in recordings)
-    rows = [[name, f'{1e3 * a:.2f}', f'{1e3 * b:.2f}', f'{a / b:.1f}']
-            for name, a, b in zip(before.joint_names, before.rms, after.rms)]
-    rows.append(['all', f'{1e3 * before.total_rms:.2f}', f'{1e3 * after.total_rms:.2f}',
-                 f'{before.total_rms / after.total_rms:.1f}'])
-    header = ['tracking error, rms [mrad]', *(recording.name for recording in recordings),
-              'times better']
-    return table(header, rows)
-
-
-def _plot(recordings: Sequence[MotionRecording], path: Path) -> None:
-    """Write a picture: the errors of all joints, without and with feedforward."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 5.0), layout='constrained')
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(2, 1, sharex=True, sharey=True)
-    for axis, recording in zip(axes, recordings):
-        tracking = recording.tracking
-        lines = axis.plot(tracking.times, 1e3 * np.asarray(tracking.errors), linewidth=1.0)
-        axis.set_title(f'{recording.name}: {1e3 * tracking.total_rms:.2f} mrad rms', loc='left',
-                       fontsize=10)
-        axis.set_ylabel('error [mrad]')
-        axis.grid(alpha=0.3)
-    axes[-1].set_xlabel('time [s]')
-    figure.legend(lines, recordings[0].trajectory.joint_names, loc='outside right center',
-                  fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+def _truth(chain: Chain, arguments: argparse.Namespace) -> Chain:
+    return with_parameter_error(chain, arguments.parameter_error, arguments.seed)

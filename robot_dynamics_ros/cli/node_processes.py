@@ -44,6 +44,7 @@ class NodeProcesses:
         self._folder = folder
         self._namespace = namespace
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._may_end: set[str] = set()
         self._signal: int | None = None
 
     def __enter__(self) -> NodeProcesses:
@@ -71,21 +72,25 @@ class NodeProcesses:
         if number is not None:
             raise SystemExit(128 + number)
 
-    def start(self, node: str, parameters: Mapping[str, Any],
-              remappings: Mapping[str, str] | None = None) -> None:
+    def start(self, module: str, parameters: Mapping[str, Any],
+              remappings: Mapping[str, str] | None = None, *, node: str = '',
+              shown: bool = False) -> None:
         """
         Start a node.
 
-        :param node: module below robot_dynamics_ros.nodes.
+        :param module: below robot_dynamics_ros.nodes.
         :param parameters: ROS parameters.
         :param remappings: names in the node to other names.
+        :param node: its name; empty = that of the module.
+        :param shown: True = what it prints is seen at once, instead of being kept.
         """
         self._obey()
+        node = node or module
         file = self._folder / f'{node}.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': dict(parameters)}}),
                         encoding='utf-8')
         words = ['--ros-args', '--params-file', str(file)]
-        names = {**(remappings or {}), '__ns': self._namespace,
+        names = {**(remappings or {}), '__node': node, '__ns': self._namespace,
                  '/clock': f'{self._namespace}/clock'}
         for old, new in names.items():
             words += ['--remap', f'{old}:={new}']
@@ -94,22 +99,24 @@ class NodeProcesses:
         with self._output(node).open('wb') as output:
             # a session of its own: Ctrl-C in the terminal reaches the parent alone
             self._processes[node] = subprocess.Popen(
-                [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', *words],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                [sys.executable, '-m', f'robot_dynamics_ros.nodes.{module}', *words],
+                stdin=subprocess.DEVNULL, stdout=None if shown else output, stderr=output,
                 start_new_session=True, env=environment)
 
     def wait(self, node: str, patience: float) -> None:
         """
         Wait until a node has ended by itself with exit code 0, while all others run.
 
+        :param node: its name; it may be gone from now on.
         :param patience: [s].
         :raises NodeError: it failed, another node ended, or the time is over; with the output.
         """
         end = time.monotonic() + patience
+        self._may_end.add(node)
         while (code := self._processes[node].poll()) is None:
             self._obey()
             for other, process in self._processes.items():
-                if other != node and process.poll() is not None:
+                if other not in self._may_end and process.poll() is not None:
                     raise NodeError(f'{other} has ended with exit code {process.returncode}:\n'
                                     f'{self.output(other)}')
             if time.monotonic() > end:
@@ -122,9 +129,10 @@ class NodeProcesses:
         """Return what a node has printed."""
         return self._output(node).read_text(encoding='utf-8', errors='replace')
 
-    def end(self) -> None:
-        """End all nodes: SIGINT, then SIGKILL to the process group."""
-        running = [process for process in self._processes.values() if process.poll() is None]
+    def stop(self, *nodes: str) -> None:
+        """End some nodes: SIGINT, then SIGKILL to the process group."""
+        self._may_end.update(nodes)
+        running = [self._processes[node] for node in nodes if self._processes[node].poll() is None]
         for process in running:
             process.send_signal(signal.SIGINT)
         deadline = time.monotonic() + GRACE
@@ -134,6 +142,10 @@ class NodeProcesses:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+    def end(self) -> None:
+        """End all nodes."""
+        self.stop(*self._processes)
 
     def exit_codes(self) -> Mapping[str, int | None]:
         """Return the exit code of every node; None = still running."""

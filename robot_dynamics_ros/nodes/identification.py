@@ -52,6 +52,7 @@ class IdentificationParameters(RobotParameters):
                                       maximum=3600.0)
     enabled: bool = parameter(True, 'learn from the start; false = wait for ~/enable')
     parameters_file: str = parameter('', 'parameters.yaml that ~/save writes')
+    save_at_end: bool = parameter(False, 'write parameters_file when the node ends, too')
     checkpoint_file: str = parameter('', 'keeps what is learned over a restart; empty = none')
     checkpoint_period: float = parameter(5.0, 'between two checkpoints [s]', minimum=0.1,
                                          maximum=3600.0)
@@ -115,6 +116,8 @@ class IdentificationNode(RobotNode):
     def come_to_rest(self) -> None:
         """Keep what was learned."""
         self._keep()
+        if self.parameters.save_at_end and self._estimator is not None and self._estimator.samples:
+            self._on_save(Trigger.Request(), Trigger.Response())
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; what was learned stays."""

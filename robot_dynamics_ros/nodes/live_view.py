@@ -19,7 +19,8 @@ from std_msgs.msg import Float32
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
-from robot_dynamics_ros.nodes.conversion import estimate_from_message
+from robot_dynamics_ros.estimation.history import save_history
+from robot_dynamics_ros.nodes.conversion import estimate_from_message, seconds
 from robot_dynamics_ros.nodes.live_view_text import LiveViewText
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot import Robot
@@ -38,6 +39,7 @@ class LiveViewParameters(RobotParameters):
                                        maximum=60.0)
     line_period: float = parameter(4.0, 'between two lines elsewhere [s]', minimum=0.1,
                                    maximum=600.0)
+    history_file: str = parameter('', 'what was learned over time, written at the end (.npz)')
 
 
 class LiveViewNode(RobotNode):
@@ -54,6 +56,7 @@ class LiveViewNode(RobotNode):
         self._motion = math.nan
         self._begin = time.monotonic()
         self._height = 0  # lines of the last view
+        self._history: list[tuple[float, MlcEstimate]] = []
 
     def make_interfaces(self) -> None:
         """Subscribe."""
@@ -70,8 +73,10 @@ class LiveViewNode(RobotNode):
         self._estimate = None
 
     def come_to_rest(self) -> None:
-        """Show the last state."""
+        """Show the last state and write the history."""
         self._on_tick()
+        if self.parameters.history_file and self._history:
+            save_history(self.parameters.history_file, self._history)
 
     def _on_mlc(self, message: MlcSetMessage) -> None:
         if self.robot is None or self._text is None:
@@ -80,6 +85,7 @@ class LiveViewNode(RobotNode):
             self._estimate = estimate_from_message(message, self.robot.model.mlc,
                                                    self.robot.chain.joint_physics)
             self._text.take(self._estimate)
+            self._history.append((seconds(message.header.stamp), self._estimate))
         except RobotDynamicsError as error:
             self.report.warn('refused parameters', str(error))
 

@@ -7,12 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
+from robot_dynamics_ros.estimation.parameters_file import read_parameters
 
 pytestmark = pytest.mark.ros
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 SCRIPT = ('import argparse, sys; from robot_dynamics_ros.cli import demo; '
           'p = argparse.ArgumentParser(); demo.add_arguments(p); '
@@ -42,22 +48,33 @@ def alive(marker):
     return found
 
 
-def test_feedforward_tracks_at_least_three_times_better(start, tmp_path):
-    picture = tmp_path / 'out' / 'demo.png'
-    process = start('--duration', '3', '--plot', str(picture))
-    output, _ = process.communicate(timeout=120)
+@pytest.mark.slow
+def test_what_is_learned_tracks_better_than_the_urdf_and_pid_alone(start, tmp_path):
+    folder = tmp_path / 'out'
+    process = start('--learning', '16', '--duration', '2', '-o', str(folder))
+    output, _ = process.communicate(timeout=200)
     assert process.returncode == 0, output
-    ratio = float(re.search(r'^all .* ([\d.]+)$', output, re.MULTILINE).group(1))
-    assert ratio > 3.0, output
-    assert picture.read_bytes().startswith(b'\x89PNG')
+    alone, urdf, learned = (float(word) for word in re.search(
+        r'^all +([\d.]+) +([\d.]+) +([\d.]+)$', output, re.MULTILINE).groups())
+    assert learned < alone / 3.0, output
+    assert learned < 0.8 * urdf, output
+    assert 'CONVERGED' in output
+    assert '\x1b' not in output, 'readable without a terminal'
+    page = (folder / 'report.html').read_text(encoding='utf-8')
+    assert 'smaller tracking error than PID alone' in page
+    assert page.count('<svg') == 8
+    assert (folder / 'tracking.png').read_bytes().startswith(b'\x89PNG')
+    chain = read_joints_file(ROOT / 'config' / 'demo_arm_joints.yaml').applied_to(
+        chain_from_urdf(ROOT / 'urdf' / 'demo_arm.urdf'))
+    assert read_parameters(folder / 'parameters.yaml', chain).samples > 400
     assert not alive(str(tmp_path))
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_demo_and_all_its_nodes(start, tmp_path, number):
-    process = start()
+    process = start('-o', str(tmp_path / 'out'))
     end = time.monotonic() + 60.0
-    while len(alive(str(tmp_path))) < 4:
+    while len(alive(str(tmp_path))) < 7:
         assert time.monotonic() < end, 'the nodes did not start'
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
@@ -74,3 +91,19 @@ def test_a_node_that_fails_ends_the_wait_with_its_output(ros, tmp_path):
         with pytest.raises(NodeError, match='parameter output'):
             nodes.wait('tracking_experiment', 30.0)
     assert nodes.exit_codes()['dynamics_server'] == 0
+
+
+def test_a_node_may_end_once_it_was_waited_for_and_may_be_stopped_alone(ros, tmp_path):
+    with NodeProcesses(tmp_path, '/demo') as nodes:
+        nodes.start('dynamics_server', {}, node='first')
+        nodes.start('dynamics_server', {}, node='second')
+        end = time.monotonic() + 30.0
+        while len(ros.node.get_node_names()) < 3:
+            assert time.monotonic() < end, 'the nodes did not start'
+            ros._executor.spin_once(timeout_sec=0.05)
+        assert {'first', 'second'} <= set(ros.node.get_node_names())
+        nodes.stop('first')
+        assert nodes.exit_codes() == {'first': 0, 'second': None}
+        nodes.start('tracking_experiment', {'output': ''})
+        with pytest.raises(NodeError, match='parameter output'):
+            nodes.wait('tracking_experiment', 30.0)

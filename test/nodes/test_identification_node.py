@@ -200,6 +200,15 @@ def test_save_writes_a_file_that_can_be_read(make_node, planar, true_model, tmp_
     np.testing.assert_array_equal(back.mlc.values, node._estimator.estimate().mlc.values)
 
 
+def test_it_is_saved_at_the_end_where_that_is_wanted(make_node, planar, true_model, tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path),
+                     save_at_end=True)
+    move(node, true_model, 3.0)
+    node.trigger_deactivate()
+    assert read_parameters(path, node.robot.chain).samples == node._estimator.samples
+
+
 def test_save_needs_a_file(node):
     response = trigger(node._on_save)
     assert not response.success

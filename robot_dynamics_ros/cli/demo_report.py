@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the demo has shown: tables, a picture and a page to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.control.recording import MotionRecording
+from robot_dynamics_ros.estimation.history import LearningHistory
+from robot_dynamics_ros.estimation.online import OnlineEstimator
+from robot_dynamics_ros.estimation.report_chart import Line, line_chart
+from robot_dynamics_ros.estimation.report_style import STYLE
+
+#: Parameters in the table on the terminal.
+_SHOWN = 10
+#: Styles of the lines of the three ways.
+_STYLES = ('measured', 'urdf', 'model')
+
+
+@dataclass(frozen=True, eq=False)
+class DemoResult:
+    """
+    Everything that was measured.
+
+    :param chain: the robot of the URDF.
+    :param truth: the robot that was simulated.
+    :param history: what was learned over time.
+    :param recordings: the motion with PID alone, with the URDF and with what was learned.
+    """
+
+    chain: Chain
+    truth: Chain
+    history: LearningHistory
+    recordings: tuple[MotionRecording, ...]
+
+    @property
+    def parameters(self) -> dict[str, tuple[float, float, float, float]]:
+        """URDF, learned, standard deviation and truth of every minimal parameter, by name."""
+        urdf, truth = (OnlineEstimator(chain).estimate().mlc.values
+                       for chain in (self.chain, self.truth))
+        last = self.history.values[-1], self.history.deviations[-1]
+        return {name: (float(a), float(b), float(c), float(d)) for name, a, b, c, d
+                in zip(self.history.names, urdf, *last, truth)}
+
+
+def tracking_table(result: DemoResult) -> str:
+    """Return the tracking errors of every way, the last line over all joints."""
+    ways = [recording.tracking for recording in result.recordings]
+    rows = [[name, *(f'{1e3 * way.rms[j]:.2f}' for way in ways)]
+            for j, name in enumerate(ways[0].joint_names)]
+    rows.append(['all', *(f'{1e3 * way.total_rms:.2f}' for way in ways)])
+    rows.append(['times better', *(f'{ways[0].total_rms / way.total_rms:.1f}' for way in ways)])
+    return table(['tracking error, rms [mrad]',
+                  *(recording.name for recording in result.recordings)], rows)
+
+
+def parameter_table(result: DemoResult) -> str:
+    """Return the parameters that the URDF has most wrong, in deviations of what was learned."""
+    def error(row: tuple[float, float, float, float]) -> float:
+        urdf, _, deviation, truth = row
+        return abs(urdf - truth) / deviation if deviation > 0.0 else 0.0
+
+    worst = sorted(result.parameters.items(), key=lambda item: -error(item[1]))[:_SHOWN]
+    rows = [[name, *(short(value) if np.isfinite(value) else '-' for value in
+                     (round(urdf, 4), round(learned, 4), round(deviation, 4), round(truth, 4)))]
+            for name, (urdf, learned, deviation, truth) in worst]
+    return table(['most wrong in the URDF', 'URDF', 'learned', 'deviation', 'true'], rows)
+
+
+def write(result: DemoResult, folder: Path) -> None:
+    """Write report.html and tracking.png."""
+    (folder / 'report.html').write_text(_page(result), encoding='utf-8')
+    _plot(result, folder / 'tracking.png')
+
+
+def _page(result: DemoResult) -> str:
+    alone, urdf, learned = (recording.tracking.total_rms for recording in result.recordings)
+    history = result.history
+    facts = {'samples used': f'{int(history.samples[-1])}', 'state': history.states[-1].name,
+             'PID alone': f'{1e3 * alone:.2f} mrad', 'with the URDF': f'{1e3 * urdf:.2f} mrad',
+             'with what was learned': f'{1e3 * learned:.2f} mrad'}
+    return '\n'.join([
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
+        f'<title>{escape(result.chain.robot)}: learned at work</title>',
+        f'<style>{STYLE}</style></head><body>',
+        f'<h1>{escape(result.chain.robot)}: learned at work</h1>',
+        '<p class="soft">A simulated arm that differs from its URDF; its parameters were '
+        'identified while it moved, over ROS 2.</p>',
+        f'<div class="verdict passed"><div class="figure">{alone / learned:.0f} times</div>'
+        '<div><strong>smaller tracking error than PID alone</strong><br>'
+        f'and {urdf / learned:.1f} times smaller than with feedforward of the URDF</div></div>',
+        '<div class="facts">', *(f'<div><b>{escape(value)}</b>{escape(name)}</div>'
+                                 for name, value in facts.items()), '</div>',
+        '<h2>Learning: torque that is not explained</h2>', _learning_chart(history),
+        '<h2>Tracking errors</h2>', _key(result), *_tracking_charts(result),
+        '<h2>Minimal parameters</h2>', _parameter_rows(result), '</body></html>'])
+
+
+def _learning_chart(history: LearningHistory) -> str:
+    rms = np.sqrt(np.mean(history.residuals**2, axis=1))
+    return line_chart(history.times - history.times[0], [Line('rest', rms)], 'N m', 180,
+                      'unexplained torque over time')
+
+
+def _key(result: DemoResult) -> str:
+    colours = ('--measured', '--urdf', '--model')
+    return '<div class="key">' + ''.join(
+        f'<span><i style="border-color:var({colour})"></i>{escape(recording.name)}</span>'
+        for recording, colour in zip(result.recordings, colours)) + '</div>'
+
+
+def _tracking_charts(result: DemoResult) -> list[str]:
+    ways = [recording.tracking for recording in result.recordings]
+    t = ways[0].times
+    charts = []
+    for j, name in enumerate(ways[0].joint_names):
+        lines = [Line(style, _on(t, way.times, 1e3 * way.errors[:, j]))
+                 for style, way in zip(_STYLES, ways)]
+        charts.append(f'<section class="joint"><h3>{escape(name)}</h3>'
+                      f'{line_chart(t, lines, "mrad", 120, f"tracking error of {name}")}'
+                      '</section>')
+    return charts
+
+
+def _on(t: Array, times: Array, values: Array) -> Array:
+    return np.asarray(np.interp(t, times, values))
+
+
+def _parameter_rows(result: DemoResult) -> str:
+    rows = [f'<tr><td class="name">{escape(name)}</td>'
+            + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>-</td>'
+                      for value in values) + '</tr>'
+            for name, values in result.parameters.items()]
+    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th><th>deviation</th>'
+            '<th>true</th></tr>' + ''.join(rows) + '</table>')
+
+
+def _plot(result: DemoResult, path: Path) -> None:
+    """Write a picture: the errors of all joints, one panel per way."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 2.2 * len(result.recordings)), layout='constrained')
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(len(result.recordings), 1, sharex=True, sharey=True)
+    for axis, recording in zip(axes, result.recordings):
+        tracking = recording.tracking
+        lines = axis.plot(tracking.times, 1e3 * np.asarray(tracking.errors), linewidth=1.0)
+        axis.set_title(f'{recording.name}: {1e3 * tracking.total_rms:.2f} mrad rms', loc='left',
+                       fontsize=10)
+        axis.set_ylabel('error [mrad]')
+        axis.grid(alpha=0.3)
+    axes[-1].set_xlabel('time [s]')
+    figure.legend(lines, result.recordings[0].trajectory.joint_names,
+                  loc='outside right center', fontsize=8)
+    figure.savefig(path, dpi=120)

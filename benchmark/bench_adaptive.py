@@ -23,7 +23,7 @@ from robot_dynamics_ros.control.trajectory import TrajectorySample
 
 ROOT = Path(__file__).parents[1]
 AIM = 30.0  # [microseconds]
-LEARNED = {'load': ('load',), 'load and friction': AdaptiveSettings.learn,
+LEARNED = {'weight': ('weight',), 'weight and friction': AdaptiveSettings.learn,
            'everything': ('minimal', 'Ia', 'Fv', 'Fc', 'offset')}
 
 

@@ -22,6 +22,7 @@ from robot_dynamics_ros.control.adaptive_choice import AdaptiveSettings
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
@@ -61,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--bandwidth', metavar='1/S', type=float, default=_DEFAULTS.bandwidth[0],
                        help='of all controllers (default: %(default)s)')
     group.add_argument('--learn', metavar='WORD', nargs='+', default=_DEFAULTS.learn,
-                       help='groups (minimal, standard, load, Ia, Fv, Fc, offset) or names of '
-                       f'parameters (default: {" ".join(_DEFAULTS.learn)})')
+                       help=f'groups ({", ".join(GROUPS)}) or names of parameters (default: '
+                       f'{" ".join(_DEFAULTS.learn)})')
     group.add_argument('--learning-time', metavar='S', type=float, default=0.0,
                        help='time constant for links and load (default: that of the law)')
     group.add_argument('--friction-time', metavar='S', type=float, default=0.0,

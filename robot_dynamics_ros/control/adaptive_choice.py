@@ -29,7 +29,7 @@ LAW_NAMES: tuple[LawName, ...] = get_args(LawName)
 #: Time constants of learning links and load, and joint terms [s]. Craig's law divides by the
 #: estimated mass matrix and needs an acceleration that comes late: sampled, it must learn slowly.
 DEFAULT_TIMES: dict[str, tuple[float, float]] = {
-    'slotine_li': (0.05, 1.0), 'slotine_li_modified': (0.05, 1.0), 'craig': (5.0, 20.0)}
+    'slotine_li': (0.02, 1.0), 'slotine_li_modified': (0.02, 1.0), 'craig': (0.5, 20.0)}
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class AdaptiveSettings:
     :param bandwidth: lambda [1/s]: one number, or one per joint (not for craig).
     :param damping: K per joint [N m s/rad, N s/m]; empty = bandwidth times mass matrix. One
         number multiplies the typical inertia of each joint [1/s].
-    :param learn: words of `unknown_parameters`.
+    :param learn: words of `unknown_parameters`. The inertia of a load ('load' instead of
+        'weight') is seldom worth it: noise drives it up, and with it the gain of the loop.
     :param learning_time: time constant of learning links and load [s]; infinite = do not learn,
         0 = that of `DEFAULT_TIMES` for the law.
     :param friction_time: time constant of learning joint terms [s]; the same.
@@ -54,7 +55,7 @@ class AdaptiveSettings:
     law: str = 'slotine_li'
     bandwidth: tuple[float, ...] = (20.0,)
     damping: tuple[float, ...] = ()
-    learn: tuple[str, ...] = ('load', 'Fv', 'Fc', 'offset')
+    learn: tuple[str, ...] = ('weight', 'Fv', 'Fc', 'offset')
     learning_time: float = 0.0
     friction_time: float = 0.0
     dead_zone: float = 0.01

@@ -3,7 +3,8 @@
 An adaptive law as a sampled controller: torque inside the limits, one step of learning per call.
 
 Nothing is learned while a torque is cut at its limit (the arm then lags for another reason than
-wrong parameters), while a step took longer than `LONGEST_STEP`, or while learning is switched off.
+wrong parameters) or while learning is switched off. A long step teaches no more than one of
+`LONGEST_STEP`: what is stable in continuous time is not with any step.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 
-#: Samples farther apart than this are no basis for learning [s].
-LONGEST_STEP = 0.02
+#: Largest step of learning [s].
+LONGEST_STEP = 0.005
 #: Filter of the acceleration that Craig's law needs [rad/s].
 _ACCELERATION_CUTOFF = 100.0
 
@@ -121,8 +122,8 @@ class AdaptiveController:
         except StateError:
             self.restart()  # the next sample shall not be compared with this one
             raise
-        if self.learning and 0.0 < step <= LONGEST_STEP and not limited.clamped.any():
-            theta = self.adaptation.stepped(self._theta, output.gradient, step)
+        if self.learning and step > 0.0 and not limited.clamped.any():
+            theta = self.adaptation.stepped(self._theta, output.gradient, min(step, LONGEST_STEP))
             if np.isfinite(theta).all():
                 theta.setflags(write=False)
                 self._theta, self.learned_now = theta, True

@@ -24,9 +24,9 @@ from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 
-#: Groups of unknowns by word: all minimal parameters, all link parameters, a load at the tip, and
-#: the joint terms of all joints.
-GROUPS = ('minimal', 'standard', 'load', *JOINT_TERMS)
+#: Groups of unknowns by word: all minimal parameters, all link parameters, a load at the tip (its
+#: mass and first moments, or all ten parameters), and the joint terms of all joints.
+GROUPS = ('minimal', 'standard', 'weight', 'load', *JOINT_TERMS)
 
 #: Bounds of a load where none are given: mass [kg] and size [m].
 HEAVIEST_LOAD, LOAD_SIZE = 10.0, 0.5
@@ -114,8 +114,9 @@ def unknown_parameters(model: Model, words: Sequence[str], *, heaviest: float = 
     """
     if not words:
         raise ParameterError(f'nothing to learn: name groups ({", ".join(GROUPS)}) or parameters')
+    load = load_unknowns(model, heaviest, size)
     everything = {'minimal': minimal_unknowns(model), 'standard': standard_unknowns(model),
-                  'load': load_unknowns(model, heaviest, size),
+                  'load': load, 'weight': load.chosen(load.names[-4:]),
                   **{term: joint_unknowns(model, (term,)) for term in JOINT_TERMS}}
     result: UnknownParameters | None = None
     for word in words:

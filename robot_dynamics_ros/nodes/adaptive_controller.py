@@ -62,7 +62,7 @@ class AdaptiveControllerParameters(RobotParameters):
         (), 'K per joint [N m s/rad, N s/m], or one number times the inertia of each joint [1/s]; '
             'empty = bandwidth times mass matrix')
     learn: tuple[str, ...] = parameter(
-        (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = load, Fv, Fc, offset')
+        (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = weight, Fv, Fc, offset')
     learning_time: float = parameter(
         0.0, 'time constant of learning links and load [s]; 0 = that of the law, inf = never',
         minimum=0.0, maximum=float('inf'))

@@ -115,7 +115,9 @@ def test_words_choose_groups_and_single_parameters(model):
     assert chosen.names[10:] == ('ZZ3', 'Fv2', model.mlc.names[0])
     assert len(chosen) == 13
     assert chosen.start[11] == model.joint_physics.viscous[1]
-    assert chosen.units[10:12] == ('kg m^2', chosen.units[11])
+    assert chosen.units[10] == 'kg m^2'
+    assert unknown_parameters(model, ['weight']).names == ('load_MX', 'load_MY', 'load_MZ',
+                                                           'load_M')
 
 
 def test_a_load_is_bounded_by_its_mass_and_size(model):

@@ -36,14 +36,14 @@ def models():
     return chain, compile_model(chain), true, compile_model(true)
 
 
-def simulated(name, *, loads=(), duration=DURATION, noise=None, **settings):
+def simulated(name, *, loads=(), duration=DURATION, noise=None, rate=500.0, **settings):
     chain, model, true, true_model = models()
     true_model.parameters = true_model.mlc.values
     motion = demonstration_motion(chain, duration=duration)
     robot = SimulatedRobot(true, true_model, q=motion.positions[0], step=STEP)
     controller = make_controller(name, model, EffortLimits.of_chain(chain),
                                  AdaptiveSettings(law=name, **settings))
-    return run_closed_loop(controller, robot, motion, rate=500.0, loads=loads, noise=noise,
+    return run_closed_loop(controller, robot, motion, rate=rate, loads=loads, noise=noise,
                            name=name)
 
 
@@ -56,9 +56,9 @@ def with_load(name):
 def test_tracking_recovers_from_a_load_of_3_kg_within_2_seconds(name):
     run = with_load(name)
     before = run.error_between(LOAD_AT - 2.0, LOAD_AT)
-    disturbed = run.error_between(LOAD_AT, LOAD_AT + 0.5)
+    disturbed = run.error_between(LOAD_AT, LOAD_AT + 0.2)
     assert disturbed > 2.0 * before
-    for begin in np.arange(LOAD_AT + 2.0, DURATION, 0.5):
+    for begin in np.arange(LOAD_AT + 0.5, DURATION, 0.5):
         assert run.error_between(begin, begin + 0.5) < 2.0 * before
     assert not np.any(run.clamped)
 
@@ -82,17 +82,22 @@ def test_every_controller_follows_a_motion(name):
     run = simulated(name, duration=1.0)
     assert run.recording.name == name
     assert run.recording.tracking.total_rms < 0.1
-    assert run.theta.shape == (501, 0 if name in CONTROLLERS[:3] else 31)
+    assert run.theta.shape == (501, 0 if name in CONTROLLERS[:3] else 25)
     assert run.value_of('magic') is None
 
 
 def test_noise_does_not_let_the_parameters_run_away():
-    """Speed noise of 0.02 rad/s with a dead zone of three times as much."""
+    """Speed noise of 0.02 rad/s, twice the dead zone."""
     noise = SensorNoise(position=1e-4, velocity=0.02)
-    run = simulated('slotine_li', noise=noise, dead_zone=0.06, loads=[LoadChange(2.0, LOAD)],
-                    duration=6.0)
-    assert run.error_between(4.0, 6.0) < 0.01
-    assert np.abs(run.theta[-1]).max() < 5.0
+    run = simulated('slotine_li', noise=noise, loads=[LoadChange(2.0, LOAD)], duration=6.0)
+    assert run.error_between(4.0, 6.0) < 0.002
+    assert run.value_of('load_M')[-1] == pytest.approx(3.0, abs=0.3)
+
+
+def test_a_slow_controller_learns_too():
+    run = simulated('slotine_li', rate=50.0, loads=[LoadChange(2.0, LOAD)], duration=6.0)
+    assert run.error_between(4.0, 6.0) < 2.0 * run.error_between(0.5, 2.0)
+    assert run.value_of('load_M')[-1] == pytest.approx(3.0, abs=0.3)
 
 
 def test_a_load_can_be_put_down_again():

@@ -20,11 +20,6 @@ from robot_dynamics_ros.codegen.object_store import ObjectStore
 _COMPILER_VERSION = '1'
 
 
-def is_available() -> bool:
-    """Return whether there is a compiler on this computer."""
-    return find_spec('llvmlite') is not None
-
-
 @dataclass(frozen=True)
 class LoadedFunction:
     """
@@ -50,7 +45,10 @@ class Machine:
         binding.initialize_native_asmprinter()
         self._llvm = binding
         self._cpu = binding.get_host_cpu_name()
-        features = binding.get_host_cpu_features()
+        try:
+            features = binding.get_host_cpu_features()
+        except RuntimeError:  # LLVM does not know for every processor
+            features = binding.targets.FeatureMap()
         self._features = features.flatten()
         #: Doubles that one instruction handles.
         self.width = 8 if features.get('avx512f') else 4 if features.get('avx') else 2
@@ -93,3 +91,16 @@ class Machine:
 def this_machine() -> Machine:
     """Return the computer; asked once."""
     return Machine()
+
+
+@lru_cache(maxsize=1)
+def why_not() -> str:
+    """Return why there is no compiler on this computer; empty if there is one."""
+    if any(find_spec(name) is None for name in ('llvmlite', 'numba')):
+        return 'numba is not installed (pip install numba)'
+    try:
+        this_machine().compile('define double @probe(ptr %x) {\n  %y = load double, ptr %x\n'
+                               '  ret double %y\n}')
+    except (ImportError, RuntimeError) as error:
+        return f'numba is too old or broken (pip install --upgrade numba): {error}'
+    return ''

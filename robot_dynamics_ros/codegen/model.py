@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.function_set import FunctionSet
 from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH, JointForm
 from robot_dynamics_ros.codegen.grouping import grouping_matrix
+from robot_dynamics_ros.codegen.machine_code import why_not
 from robot_dynamics_ros.codegen.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
@@ -40,16 +40,14 @@ def compile_model(chain: Chain, backend: str = 'auto') -> Model:
     :param backend: 'numba': machine code by numba's compiler, LLVM; 'numpy': generated Python,
         a batch on numpy rows; 'python': generated Python, one state after the other; 'auto':
         'numba' where it is installed, else 'numpy'.
-    :raises ParameterError: unknown backend, or numba is not installed.
+    :raises ParameterError: unknown backend, or numba cannot be used.
     """
     if backend not in BACKENDS:
         raise ParameterError(f"unknown backend '{backend}'; known are {', '.join(BACKENDS)}")
-    has_numba = all(find_spec(name) is not None for name in ('llvmlite', 'numba'))
-    if backend == 'numba' and not has_numba:
-        raise ParameterError("backend 'numba' needs numba (pip install numba); 'auto' takes what "
-                             'is there')
+    if backend == 'numba' and why_not():
+        raise ParameterError(f"backend 'numba': {why_not()}; 'auto' takes what is there")
     if backend == 'auto':
-        backend = 'numba' if has_numba else 'numpy'
+        backend = 'numpy' if why_not() else 'numba'
     return Model(chain, backend)
 
 

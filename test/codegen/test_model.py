@@ -17,6 +17,7 @@ from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.codegen import machine_code
 from robot_dynamics_ros.codegen.functions import INPUTS
 from robot_dynamics_ros.codegen.grouping import grouping_matrix
 from robot_dynamics_ros.codegen.reference import Reference
@@ -411,14 +412,36 @@ def test_an_unknown_backend_is_refused(demo_arm):
         compile_model(demo_arm, 'fortran')
 
 
-def test_without_numba_everything_runs_on_numpy(demo_arm, monkeypatch, rng):
-    monkeypatch.setattr('robot_dynamics_ros.codegen.model.find_spec', lambda name: None)
+@pytest.fixture
+def fresh_compiler():
+    """Let the next model ask for a compiler again, and so the model after the test."""
+    machine_code.why_not.cache_clear()
+    machine_code.this_machine.cache_clear()
+    yield
+    machine_code.why_not.cache_clear()
+    machine_code.this_machine.cache_clear()
+
+
+def missing(name):
+    return None
+
+
+def too_old(machine, source):
+    raise RuntimeError('expected type')
+
+
+@pytest.mark.parametrize(('place', 'broken', 'message'), [
+    ('robot_dynamics_ros.codegen.machine_code.find_spec', missing, 'pip install numba'),
+    ('robot_dynamics_ros.codegen.machine_code.Machine.compile', too_old, 'upgrade numba')])
+def test_without_a_compiler_everything_runs_on_numpy(demo_arm, fresh_compiler, monkeypatch, rng,
+                                                     place, broken, message):
+    monkeypatch.setattr(place, broken)
     model = compile_model(demo_arm)
     assert model.backend == 'numpy'
     inputs = states_of(demo_arm, 'torque', rng)
     assert_close(model.torque(**inputs), compile_model(demo_arm, 'python').torque(**inputs),
                  SAME_ALGEBRA)
-    with pytest.raises(ParameterError, match='pip install numba'):
+    with pytest.raises(ParameterError, match=message):
         compile_model(demo_arm, 'numba')
 
 

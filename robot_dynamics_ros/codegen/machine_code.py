@@ -2,8 +2,8 @@
 """
 LLVM source to machine code of this computer, and machine code into memory.
 
-The compiler is llvmlite, which numba brings along. Numba's own front end is not used: it takes
-some twenty times as long for the same code.
+The compiler is llvmlite, which numba brings along. Numba's own front end is not used: for the
+same statements it takes more than ten times as long (docs/benchmarks.md).
 """
 
 from __future__ import annotations

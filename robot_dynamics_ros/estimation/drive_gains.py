@@ -24,11 +24,11 @@ from robot_dynamics_ros.estimation.preparation import prepare
 from robot_dynamics_ros.estimation.prior import Prior, prior_from_chain
 from robot_dynamics_ros.estimation.recording import Recording
 from robot_dynamics_ros.estimation.regression import (
-    Rows,
     integrated_correlation,
     joint_triangles,
     reweighted,
 )
+from robot_dynamics_ros.estimation.rows import Rows
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms, Unknowns
 

@@ -17,12 +17,12 @@ import numpy as np
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.estimation.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression import (
-    Rows,
     Solution,
     integrated_correlation,
     joint_triangles,
     reweighted,
 )
+from robot_dynamics_ros.estimation.rows import Rows
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms, Unknowns
 
 #: Candidates as parts of the root mean square speed of a joint.

@@ -22,7 +22,8 @@ from scipy.interpolate import make_interp_spline
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.estimation.cleaning import Mask, Stretch
 from robot_dynamics_ros.estimation.prior import Prior
-from robot_dynamics_ros.estimation.regression import Fit, Rows
+from robot_dynamics_ros.estimation.regression import Fit
+from robot_dynamics_ros.estimation.rows import Rows
 from robot_dynamics_ros.estimation.smoothing import SmoothedSamples, derivative, low_pass
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.regression import Rows
+from robot_dynamics_ros.estimation.rows import Rows
 
 
 @dataclass(frozen=True)

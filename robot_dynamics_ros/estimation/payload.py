@@ -31,8 +31,8 @@ from robot_dynamics_ros.estimation.payload_estimate import (
 from robot_dynamics_ros.estimation.preparation import prepare
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.regression import Fit, Rows, fit
-from robot_dynamics_ros.estimation.rows import regression_rows
+from robot_dynamics_ros.estimation.regression import Fit, fit
+from robot_dynamics_ros.estimation.rows import Rows, regression_rows
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing import SmoothedSamples
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms

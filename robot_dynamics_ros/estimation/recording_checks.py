@@ -10,7 +10,7 @@ from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.regression import Rows
+from robot_dynamics_ros.estimation.rows import Rows
 
 #: The rate of the positions may differ from the recorded speed by this factor.
 _RATE_FACTOR = 3.0

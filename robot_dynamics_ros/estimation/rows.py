@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regression rows of smoothed samples: columns and torques through the same further filter."""
+"""Regression rows: ``tau = Y x``, columns and torques through the same further filter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.estimation.cleaning import Mask
-from robot_dynamics_ros.estimation.regression import Rows
 from robot_dynamics_ros.estimation.smoothing import SmoothedSamples, low_pass, shrunk
 
 #: Samples per period of the parallel filter that are kept.
@@ -34,6 +35,58 @@ class Columns(Protocol):
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the columns (N, n, P) at N states."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """
+    Regression rows, joint by joint: ``tau = Y x`` where `usable`.
+
+    :param Y: (N, n, u).
+    :param tau: (N, n) [N m, N].
+    :param usable: (N, n).
+    :param t: (N,) time [s].
+    :param stretch: (N,) number of the stretch of time that a sample belongs to.
+    :param states: (N, 2 n) positions and speeds.
+    """
+
+    Y: Array
+    tau: Array
+    usable: Mask
+    t: Array
+    stretch: NDArray[np.int64]
+    states: Array
+
+    def __len__(self) -> int:
+        """Return the number of samples N."""
+        return len(self.tau)
+
+    def of_columns(self, columns: Sequence[int]) -> Rows:
+        """Return the rows with these columns only."""
+        return replace(self, Y=np.ascontiguousarray(self.Y[:, :, list(columns)]))
+
+    def of_samples(self, chosen: Mask) -> Rows:
+        """Return the rows of some samples (N,) only."""
+        return Rows(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several parts, one after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts])
+                     for field in fields(cls)))
+
+    def residuals(self, x: Array) -> Array:
+        """Return tau - Y x (N, n); 0 where not usable."""
+        return np.where(self.usable, self.tau - self.Y @ x, 0.0)
+
+    def counts(self) -> Array:
+        """Return the number of usable rows of every joint (n,), at least 1."""
+        return np.asarray(np.maximum(self.usable.sum(axis=0), 1), np.float64)
+
+    def rms_torque(self) -> Array:
+        """Return the root mean square of the usable torques (n,)."""
+        squares = np.sum(np.where(self.usable, self.tau, 0.0) ** 2, axis=0)
+        return np.asarray(np.sqrt(squares / self.counts()))
 
 
 def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],

@@ -16,7 +16,8 @@ from robot_dynamics_ros.estimation.friction_choice import (
 )
 from robot_dynamics_ros.estimation.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.prior import Prior, prior_from_chain
-from robot_dynamics_ros.estimation.regression import Fit, Rows, fit
+from robot_dynamics_ros.estimation.regression import Fit, fit
+from robot_dynamics_ros.estimation.rows import Rows
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms, Unknowns
 

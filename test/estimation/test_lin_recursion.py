@@ -13,7 +13,8 @@ from robot_dynamics_ros.dynamics.frames import gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.motion import link_motion
 from robot_dynamics_ros.estimation.lin_recursion import lin_recursion
 from robot_dynamics_ros.estimation.prior import Prior
-from robot_dynamics_ros.estimation.regression import Rows, fit
+from robot_dynamics_ros.estimation.regression import fit
+from robot_dynamics_ros.estimation.rows import Rows
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms
 
 #: The largest error that the reading of the paper found was 5e-12.

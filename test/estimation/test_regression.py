@@ -8,13 +8,13 @@ from support.tolerances import OTHER_FORMULATION, assert_close
 from robot_dynamics_ros.estimation.essential import essential_parameters
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.regression import (
-    Rows,
     condition_number,
     fit,
     huber_weights,
     integrated_correlation,
     joint_triangles,
 )
+from robot_dynamics_ros.estimation.rows import Rows
 
 TRUE = np.array([2.0, -1.0, 0.5, 3.0])
 VAGUE = Prior(np.zeros(4), np.full(4, 1e6))

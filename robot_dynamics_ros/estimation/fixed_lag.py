@@ -79,32 +79,33 @@ class FixedLagSmoother:
     backward for good, it starts anew.
     """
 
-    def __init__(self, n: int, step: float, cutoff: float) -> None:
+    def __init__(self, n: int, step: float, cutoff: float, every: int = 1) -> None:
         """
         Begin with nothing.
 
         :param n: number of joints.
         :param step: of the even grid [s], about that of the samples.
         :param cutoff: [Hz], below half the sampling rate.
+        :param every: only each so many-th smoothed sample is made.
         :raises ParameterError: a cut-off frequency that the samples cannot show.
         """
         if not (step > 0.0 and 0.0 < cutoff * step < 0.5):
             raise ParameterError(f'smoother: the cut-off frequency {cutoff} Hz must be below half '
                                  f'the sampling rate {1.0 / step if step > 0 else step:g} Hz')
-        self.step = float(step)
+        self.step, self._n, self._every = float(step), n, every
         half = half_width(cutoff, step)
         self._kernel = smoothing_kernel(half)
+        # smoothing and differentiation in one
+        self._rate = np.convolve(self._kernel, _FIRST) / self.step
+        self._second_rate = np.convolve(self._kernel, _SECOND) / self.step ** 2
         self.lag = (half + 2) * self.step
-        self._n = n
         self.cut_out = CutOut()
-        self._window = np.full((self._kernel.size, 3 * n), np.nan)
-        self._smoothed = np.full((_FIRST.size, 3 * n), np.nan)
         self._restart()
 
     def _restart(self) -> None:
-        self._filled = self._emitted = 0
+        self._grid = np.empty((0, 3 * self._n))  # the last rows of the even grid
         self._last: tuple[float, Array] | None = None
-        self._next = 0.0
+        self._next, self._count = 0.0, 0
 
     def feed(self, t: float, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
         """
@@ -115,53 +116,94 @@ class FixedLagSmoother:
         :param qd: (n,) [rad/s, m/s]; None = from the positions.
         :param tau: (n,) [N m, N]; NaN = none.
         """
-        n = self._n
-        values = np.concatenate([q, np.full(n, np.nan) if qd is None else qd, tau])
-        if not (np.isfinite(t) and np.all(np.isfinite(values[:n]))
-                and (qd is None or np.all(np.isfinite(values[n:2 * n])))):
-            self.cut_out += CutOut(invalid_state=1)
-            return []
-        if self._last is not None:
-            if t == self._last[0]:
-                self.cut_out += CutOut(duplicate_time=1)
-                return []
-            if t < self._last[0] and self._last[0] - t < GAP_STEPS * self.step:
-                self.cut_out += CutOut(backward_time=1)
-                return []
-            if t < self._last[0] or t - self._last[0] > GAP_STEPS * self.step:
-                self.cut_out += CutOut(gaps=1)
-                self._restart()
-        if self._last is None:
-            self._last, self._next = (t, values), t + self.step
-            self._push(values)
-            return []
-        before, old = self._last
+        return self.feed_many(np.array([t]), q[None], None if qd is None else qd[None], tau[None])
+
+    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
+        """
+        Take N samples at once, as `feed` one after the other; quicker.
+
+        :param t: (N,) time [s].
+        :param q: (N, n) [rad, m].
+        :param qd: (N, n) [rad/s, m/s]; None = from the positions.
+        :param tau: (N, n) [N m, N]; NaN = none.
+        """
+        speed = np.full_like(q, np.nan) if qd is None else qd
+        values = np.concatenate([q, speed, tau], axis=1)
+        state = values[:, :self._n if qd is None else 2 * self._n]
+        before = -np.inf if self._last is None else self._last[0]
+        steps = np.diff(t, prepend=before) if self._last is not None else np.diff(t)
+        if (np.isfinite(state).all() and np.isfinite(t).all() and (steps > 0.0).all()
+                and (steps <= GAP_STEPS * self.step).all()):
+            return self._extended(t, values)
         states = []
-        while self._next <= t + 1e-9 * self.step:
-            part = min((self._next - before) / (t - before), 1.0)
-            states += self._push(old + part * (values - old) if part < 1.0 else values)
-            self._next += self.step
-        self._last = (t, values)
+        for k in range(len(t)):
+            if self._accepts(float(t[k]), state[k]):
+                states += self._extended(t[k:k + 1], values[k:k + 1])
         return states
 
-    def _push(self, values: Array) -> list[SmoothedState]:
-        """Put one sample of the even grid into the window."""
-        self._window[:-1] = self._window[1:]
-        self._window[-1] = values
-        self._filled += 1
-        if self._filled < len(self._window):
+    def _accepts(self, t: float, state: Array) -> bool:
+        """Say whether a sample may be used; start anew where it does not go on from the last."""
+        if not (np.isfinite(t) and np.all(np.isfinite(state))):
+            self.cut_out += CutOut(invalid_state=1)
+            return False
+        if self._last is None:
+            return True
+        last = self._last[0]
+        if t == last:
+            self.cut_out += CutOut(duplicate_time=1)
+            return False
+        if t < last and last - t < GAP_STEPS * self.step:
+            self.cut_out += CutOut(backward_time=1)
+            return False
+        if t < last or t - last > GAP_STEPS * self.step:
+            self.cut_out += CutOut(gaps=1)
+            self._restart()
+        return True
+
+    def _extended(self, t: Array, values: Array) -> list[SmoothedState]:
+        """Put good samples on the even grid and return what they complete."""
+        if self._last is None:
+            self._last, self._next = (float(t[0]), values[0]), float(t[0]) + self.step
+            self._grid, self._count = values[:1].copy(), 0
+            if len(t) == 1:
+                return []
+            t, values = t[1:], values[1:]
+        dust = 1e-9 * self.step
+        count = int(np.floor((t[-1] + dust - self._next) / self.step)) + 1
+        times, rows = np.append(self._last[0], t), np.vstack([self._last[1], values])
+        self._last = (float(t[-1]), values[-1])
+        if count <= 0:
             return []
-        self._smoothed[:-1] = self._smoothed[1:]
-        self._smoothed[-1] = self._kernel @ self._window
-        self._emitted += 1
-        if self._emitted < len(self._smoothed):
-            return []
-        n, middle = self._n, self._smoothed[2]
-        q, qd = middle[:n].copy(), middle[n:2 * n].copy()
+        grid = self._next + self.step * np.arange(count)
+        right = np.searchsorted(times, grid - dust).clip(1)
+        part = ((grid - times[right - 1]) / (times[right] - times[right - 1]))[:, None]
+        new = np.where(part < 1.0, rows[right - 1] + part * (rows[right] - rows[right - 1]),
+                       rows[right])
+        self._next += count * self.step
+        return self._smoothed(np.asarray(grid), new)
+
+    def _smoothed(self, times: Array, rows: Array) -> list[SmoothedState]:
+        """Return the smoothed states that end with new rows of the grid."""
+        known = len(self._grid)
+        grid = np.vstack([self._grid, rows])
+        length = self._rate.size
+        states = []
+        for k, time in enumerate(times.tolist()):
+            end = known + k + 1
+            if end < length:
+                continue
+            self._count += 1
+            if self._count % self._every == 0:
+                states.append(self._state(time, grid[end - length:end]))
+        self._grid = grid[max(0, len(grid) - length + 1):]
+        return states
+
+    def _state(self, time: float, window: Array) -> SmoothedState:
+        n = self._n
+        middle = self._kernel @ window[2:-2]
+        q, qd = middle[:n], middle[n:2 * n]
         if np.isfinite(qd).all():
-            qdd = _FIRST @ self._smoothed[:, n:2 * n] / self.step
+            qdd = self._rate @ window[:, n:2 * n]
         else:
-            qd = _FIRST @ self._smoothed[:, :n] / self.step
-            qdd = _SECOND @ self._smoothed[:, :n] / self.step ** 2
-        t = self._next - self.lag
-        return [SmoothedState(t, q, qd, qdd, middle[2 * n:].copy())]
+            qd, qdd = self._rate @ window[:, :n], self._second_rate @ window[:, :n]
+        return SmoothedState(time - self.lag, q, qd, qdd, middle[2 * n:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,24 @@ class JointSample:
     def qd_or_rest(self) -> Array:
         """Velocities (n,) with zero for those that are not measured."""
         return np.nan_to_num(self.qd)
+
+
+class JointSamples(NamedTuple):
+    """
+    What the joints of a chain measured at N times.
+
+    :param times: (N,) stamps [s], increasing.
+    :param q: (N, n) positions [rad, m], finite.
+    :param qd: (N, n) velocities [rad/s, m/s]; NaN = not measured.
+    :param effort: (N, n) efforts in the unit of the robot; NaN = not measured.
+    :param objections: why messages were dropped, one text for each.
+    """
+
+    times: Array
+    q: Array
+    qd: Array
+    effort: Array
+    objections: tuple[str, ...]
 
 
 class JointStateReader:
@@ -85,6 +104,63 @@ class JointStateReader:
         return JointSample(time, received, q, np.where(np.isfinite(qd), qd, np.nan),
                            np.where(np.isfinite(tau), tau, np.nan))
 
+    def read_many(self, times: Sequence[float], received: float, names: Sequence[Sequence[str]],
+                  positions: Sequence[Sequence[float]], velocities: Sequence[Sequence[float]],
+                  efforts: Sequence[Sequence[float]]) -> JointSamples:
+        """
+        Return the samples in N messages, as `read` one after the other; quicker.
+
+        :param times: N stamps [s]; 0 = none.
+        :param received: clock time of receipt [s].
+        :param names: names of each message.
+        :param positions: of each message, as are `velocities` and `efforts`.
+        """
+        regular = self._read_regular(times, names, positions, velocities, efforts)
+        if regular is not None:
+            return regular
+        samples, objections = [], []
+        for k, time in enumerate(times):
+            try:
+                samples.append(self.read(time, received, names[k], positions[k], velocities[k],
+                                         efforts[k]))
+            except StateError as error:
+                objections.append(str(error))
+        shape = (len(samples), len(self.joint_names))
+        q, qd, effort = (np.array([getattr(sample, field) for sample in samples]).reshape(shape)
+                         for field in ('q', 'qd', 'effort'))
+        return JointSamples(np.array([sample.time for sample in samples]), q, qd, effort,
+                            tuple(objections))
+
+    def _read_regular(self, times: Sequence[float], names: Sequence[Sequence[str]],
+                      positions: Sequence[Sequence[float]],
+                      velocities: Sequence[Sequence[float]],
+                      efforts: Sequence[Sequence[float]]) -> JointSamples | None:
+        """Return the samples of messages that are all alike and good, or None."""
+        t = np.array(times)
+        first = names[0]
+        if (not np.all(np.diff(t, prepend=max(self._last_time, 0.0)) > 0.0)
+                or self._missing(first) or any(each != first for each in names)):
+            return None
+        columns, length, tables = self._columns_of(first), len(first), []
+        for rows in (positions, velocities, efforts):
+            sizes = {len(row) for row in rows}
+            if sizes == {length}:
+                tables.append(np.array(rows, dtype=np.float64)[:, columns])
+            elif sizes == {0}:
+                tables.append(np.full((len(t), len(columns)), np.nan))
+            else:
+                return None
+        q, qd, effort = tables
+        if not np.isfinite(q).all():
+            return None
+        for table in (qd, effort):
+            table[~np.isfinite(table)] = np.nan
+        self._last_time = float(t[-1])
+        return JointSamples(t, q, qd, effort, ())
+
+    def _missing(self, names: Sequence[str]) -> list[str]:
+        return [name for name in self.joint_names if name not in names]
+
     def restart(self) -> None:
         """Accept any stamp next: the clock was set back."""
         self._last_time = -np.inf
@@ -93,10 +169,9 @@ class JointStateReader:
         # a broadcaster keeps its order, so the last mapping almost always fits
         if self._columns is not None and self._columns[0] == names:
             return self._columns[1]
-        place = {name: column for column, name in enumerate(names)}
-        missing = [name for name in self.joint_names if name not in place]
-        if missing:
+        if missing := self._missing(names):
             raise StateError(f'joint {", ".join(missing)}: not in the joint state; dropped')
+        place = {name: column for column, name in enumerate(names)}
         columns = [place[name] for name in self.joint_names]
         self._columns = (list(names), columns)
         return columns

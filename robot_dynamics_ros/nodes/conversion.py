@@ -19,7 +19,7 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.joint_state import JointSample, JointSamples, JointStateReader
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints
 from robot_dynamics_ros.dynamics.mlc import MlcSet
@@ -98,6 +98,20 @@ def sample_from_message(reader: JointStateReader, message: JointState,
     """
     return reader.read(seconds(message.header.stamp), received, message.name, message.position,
                        message.velocity, message.effort)
+
+
+def samples_from_messages(reader: JointStateReader, messages: Sequence[JointState],
+                          received: float) -> JointSamples:
+    """
+    Return the joint samples in several messages, at least one.
+
+    :param reader: knows the joints.
+    :param received: time of receipt [s].
+    """
+    return reader.read_many(
+        [seconds(message.header.stamp) for message in messages], received,
+        [message.name for message in messages], [message.position for message in messages],
+        [message.velocity for message in messages], [message.effort for message in messages])
 
 
 def joint_state(time: Time, names: Sequence[str], effort: Array, *, q: Array | None = None,

@@ -9,15 +9,13 @@ forward_command_controller or ``controller_state`` of a joint_trajectory_control
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
 
@@ -38,22 +36,20 @@ class EffortSource:
         :raises ParameterError: `controller_state` without control_msgs.
         """
         self._node, self._source = node, source
-        self._efforts: Array | None = None
-        self._received = -np.inf
+        self._efforts: dict[str, float] = {}
+        self._received = -math.inf
         if source == 'commands':
             node.create_subscription(Float64MultiArray, 'commands', self._on_commands, SENSOR)
         elif source == 'controller_state':
             node.create_subscription(controller_state_type(), 'controller_state',
                                      self._on_controller_state, SENSOR)
 
-    def applied_to(self, sample: JointSample) -> JointSample:
-        """Return a joint state with the efforts of the source; NaN = none that is fresh."""
-        if self._source == 'joint_states':
-            return sample
-        fresh = abs(sample.received - self._received) <= FRESH
-        if not fresh or self._efforts is None or self._efforts.shape != sample.q.shape:
-            return replace(sample, effort=np.full(sample.q.size, np.nan))
-        return replace(sample, effort=self._efforts)
+    def fill(self, message: JointState) -> None:
+        """Put the efforts of the source into a joint state; NaN where none is fresh."""
+        if self._source != 'joint_states':
+            fresh = abs(self._node.now - self._received) <= FRESH
+            message.effort = [self._efforts.get(name, math.nan) if fresh else math.nan
+                              for name in message.name]
 
     def _on_commands(self, message: Float64MultiArray) -> None:
         if self._node.robot is not None:
@@ -72,9 +68,7 @@ class EffortSource:
             self._node.report.warn('dropped efforts', f'{len(efforts)} efforts on '
                                    f'{self._source}, expected those of {", ".join(joints)}')
             return
-        values = np.array([known[name] for name in joints], dtype=np.float64)
-        self._efforts = np.where(np.isfinite(values), values, np.nan)
-        self._received = self._node.now
+        self._efforts, self._received = known, self._node.now
 
 
 def controller_state_type() -> Any:

@@ -27,12 +27,16 @@ from robot_dynamics_ros.estimation.checkpoint import load_checkpoint, save_check
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters_file import write_parameters
-from robot_dynamics_ros.nodes.conversion import estimate_to_message, sample_from_message
+from robot_dynamics_ros.nodes.conversion import estimate_to_message, samples_from_messages
 from robot_dynamics_ros.nodes.effort_source import EFFORT_SOURCES, EffortSource
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.runner import run
+
+#: Joint states that are handled together, and how long they may wait for it [s].
+BATCH = 20
+LONGEST_WAIT = 0.1
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class IdentificationNode(RobotNode):
         self._reader: JointStateReader | None = None
         self._efforts: EffortSource | None = None
         self._enabled = self.parameters.enabled
+        self._waiting: list[JointState] = []
         self._kept = 0  # samples in the last checkpoint
         self._received, self._looked = 0, time.monotonic()
 
@@ -87,12 +92,14 @@ class IdentificationNode(RobotNode):
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, quality)
         # real time: a paused simulation must not hide what was learned
         steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(LONGEST_WAIT, self._learn, clock=steady)
         self.create_timer(p.publish_period, self._on_publish, clock=steady)
         if p.checkpoint_file:
             self.create_timer(p.checkpoint_period, self._keep, clock=steady)
 
     def use_robot(self, robot: Robot) -> None:
         """Learn about this robot from now on; about the same one, go on."""
+        self._learn()  # what has come belongs to the robot before
         p, old = self.parameters, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
@@ -115,33 +122,44 @@ class IdentificationNode(RobotNode):
 
     def come_to_rest(self) -> None:
         """Keep what was learned."""
+        self._learn()
         self._keep()
         if self.parameters.save_at_end and self._estimator is not None and self._estimator.samples:
             self._on_save(Trigger.Request(), Trigger.Response())
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; what was learned stays."""
+        self._learn()
         if self._reader is not None:
             self._reader.restart()
 
     def payload_changed(self, robot: Robot) -> None:
         """Go on with the same arm and another load."""
+        self._learn()
         if self._estimator is not None:
             self._estimator.carry(robot.load)
 
     def _on_joint_state(self, message: JointState) -> None:
+        """Collect joint states: learning from several at once is much cheaper."""
         self._received += 1
-        estimator, reader, efforts = self._estimator, self._reader, self._efforts
-        if estimator is None or reader is None or efforts is None:
+        if self._efforts is not None:
+            self._efforts.fill(message)
+        self._waiting.append(message)
+        if len(self._waiting) >= BATCH:
+            self._learn()
+
+    def _learn(self) -> None:
+        messages, self._waiting = self._waiting, []
+        estimator, reader = self._estimator, self._reader
+        if (estimator is None or reader is None or not messages
+                or not (self.active and self._enabled)):
             return
-        if not (self.active and self._enabled):
-            return
-        try:
-            sample = efforts.applied_to(sample_from_message(reader, message, self.now))
-            qd = None if np.isnan(sample.qd).any() else sample.qd
-            estimator.feed(sample.time, sample.q, qd, sample.effort)
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
+        samples = samples_from_messages(reader, messages, self.now)
+        for objection in samples.objections:
+            self.report.warn('dropped joint states', objection)
+        if len(samples.times):
+            qd = None if np.isnan(samples.qd).any() else samples.qd
+            estimator.feed_many(samples.times, samples.q, qd, samples.effort)
 
     def _on_publish(self) -> None:
         if self._estimator is None or not self.active:
@@ -179,6 +197,7 @@ class IdentificationNode(RobotNode):
             self.report.warn('failed checkpoints', str(error))
 
     def _usable(self) -> tuple[OnlineEstimator, Robot]:
+        self._learn()
         if self._estimator is None or self.robot is None or not self.active:
             raise StateError('no robot description yet, or the node is not active')
         return self._estimator, self.robot
@@ -224,6 +243,7 @@ class IdentificationNode(RobotNode):
         return response
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._learn()
         self._enabled = request.data
         response.success, response.message = True, 'learning' if request.data else 'frozen'
         return response

@@ -70,3 +70,55 @@ def test_a_clock_set_back_costs_one_message():
     with pytest.raises(StateError, match='already seen'):
         read(reader, time=2.0)
     assert read(reader, time=2.01).time == 2.01
+
+
+def alike(reader, times, **changes):
+    """Return many messages read at once, and one after the other."""
+    names = [['b', 'a', 'other']] * len(times)
+    columns = {field: [[k + 0.1 * i for i in range(3)] for k in range(len(times))]
+               for field in ('positions', 'velocities', 'efforts')}
+    columns |= changes
+    one = JointStateReader(reader.joint_names)
+    single = []
+    for k, time in enumerate(times):
+        try:
+            single.append(one.read(time, 9.0, names[k], *(columns[field][k] for field in (
+                'positions', 'velocities', 'efforts'))))
+        except StateError:
+            continue
+    return reader.read_many(times, 9.0, names, **columns), single
+
+
+@pytest.mark.parametrize(('times', 'changes', 'dropped'), [
+    ([1.0, 1.1, 1.2], {}, 0),
+    ([1.0, 1.1, 1.1], {}, 1),
+    ([1.0, 0.9, 1.2], {}, 1),
+    ([0.0, 1.1, 9.5], {}, 1),
+    ([1.0, 1.1, 1.2], {'velocities': [[], [], []]}, 0),
+    ([1.0, 1.1, 1.2], {'velocities': [[1.0, 2.0, 3.0], [], [1.0, np.inf, 3.0]]}, 0),
+    ([1.0, 1.1, 1.2], {'efforts': [[np.nan] * 3, [1.0, 2.0, 3.0], [1.0, np.inf, 3.0]]}, 0),
+    ([1.0, 1.1, 1.2], {'positions': [[np.nan] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, np.nan]]}, 1),
+    ([1.0, 1.1, 1.2], {'efforts': [[1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}, 1),
+])
+def test_many_messages_at_once_are_read_like_one_after_the_other(times, changes, dropped):
+    many, single = alike(JointStateReader(['a', 'b']), times, **changes)
+    assert len(many.objections) == dropped
+    np.testing.assert_array_equal(many.times, [sample.time for sample in single])
+    for field in ('q', 'qd', 'effort'):
+        np.testing.assert_array_equal(getattr(many, field),
+                                      [getattr(sample, field) for sample in single])
+
+
+def test_many_messages_without_a_joint_are_all_dropped():
+    many, single = alike(JointStateReader(['a', 'c']), [1.0, 1.1])
+    assert single == []
+    assert len(many.objections) == 2
+    assert many.q.shape == (0, 2)
+
+
+def test_what_was_read_at_once_is_not_read_again():
+    reader = JointStateReader(['a', 'b'])
+    assert len(alike(reader, [1.0, 1.1])[0].times) == 2
+    assert len(alike(reader, [1.05, 1.1])[0].objections) == 2
+    reader.restart()
+    assert len(alike(reader, [1.0, 1.1])[0].times) == 2

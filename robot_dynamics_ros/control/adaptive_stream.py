@@ -3,9 +3,9 @@
 An adaptive controller on a clock: start, follow, stop, and a safe end whatever happens.
 
 It commands from the moment it is enabled: first it holds the arm where it is, then it follows
-trajectories. Joint states that stay away or have no speed, a clock set back, or a torque that is
-not finite end control: from then on it commands the weight of the arm (or zero), until it is
-enabled again or a new trajectory comes.
+trajectories. Joint states that stay away or have no speed, an arm far from where it should be, a
+clock set back, or a torque that is not finite end control: from then on it commands the weight of
+the arm (or zero), until it is enabled again or a new trajectory comes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ class AdaptiveStreamSettings:
     :param safe_end: what to command then.
     :param fade: shortest time in which a jump of the orders is smoothed out [s].
     :param speeds: (n,) largest speed of that [rad/s, m/s].
+    :param largest_error: an arm farther from its reference ends control [rad, m]; inf = never.
     """
 
     joint_state_timeout: float
     safe_end: SafeEnd
     fade: float
     speeds: Array
+    largest_error: float = np.inf
 
     def __post_init__(self) -> None:
         """Refuse an unknown safe end."""
@@ -107,6 +109,8 @@ class AdaptiveStream:
         :param measured: the newest joint state, or None.
         :raises StateError: not enabled, or no fresh joint state.
         """
+        if self._waiting:
+            self.enable(now, measured)
         if not self.enabled:
             raise StateError('the controller is not enabled: call ~/enable first')
         if self._reference is None:
@@ -137,8 +141,9 @@ class AdaptiveStream:
             step = max(0.0, measured.time - self._last_stamp)
             self._last_stamp = measured.time
             try:
-                return self.controller.command(self._reference.sample(now), measured.q,
-                                               measured.qd, step)
+                desired = self._reference.sample(now)
+                self._check_distance(desired.q - measured.q)
+                return self.controller.command(desired, measured.q, measured.qd, step)
             except RobotDynamicsError as error:
                 self._end(str(error))
         self._silent = not self.enabled
@@ -160,6 +165,13 @@ class AdaptiveStream:
             self._end('the clock was set back')
         elif reason := self._objection(now, measured):
             self._end(reason)
+
+    def _check_distance(self, error: Array) -> None:
+        far = int(np.argmax(np.abs(error)))
+        if not abs(error[far]) <= self.settings.largest_error:
+            name = self.controller.limits.joint_names[far]
+            raise StateError(f'joint {name} is {error[far]:.3g} rad or m away from its reference, '
+                             f'more than largest_error {self.settings.largest_error:g}')
 
     def _objection(self, now: float, measured: JointSample | None) -> str:
         """Return why a joint state cannot be used, or ''."""

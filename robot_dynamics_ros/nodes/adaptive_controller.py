@@ -83,6 +83,9 @@ class AdaptiveControllerParameters(RobotParameters):
     joint_state_timeout: float = parameter(0.1, 'older joint states end control [s]',
                                            minimum=0.001, maximum=10.0)
     safe_end: str = parameter('gravity', 'torque when control has ended', choices=SAFE_ENDS)
+    largest_error: float = parameter(
+        0.3, 'a joint farther from where it should be ends control [rad, m]; inf = never',
+        minimum=0.001, maximum=float('inf'))
     fade: float = parameter(0.5, 'shortest time to smooth out a jump of the orders [s]',
                             minimum=0.01, maximum=60.0)
     mlc_rate: float = parameter(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
@@ -126,7 +129,7 @@ class AdaptiveControllerNode(RobotNode):
         self.come_to_rest()
         self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
-            p.joint_state_timeout, p.safe_end, p.fade, speeds))
+            p.joint_state_timeout, p.safe_end, p.fade, speeds, p.largest_error))
         self._published = -1
         if p.enabled and self.active:
             self._stream.enable_when_ready()

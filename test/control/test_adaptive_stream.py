@@ -71,6 +71,14 @@ def test_it_waits_for_the_first_joint_state(stream):
     assert stream.enabled and stream.running
 
 
+def test_while_it_waits_a_trajectory_needs_a_joint_state(stream):
+    stream.enable_when_ready()
+    with pytest.raises(StateError, match='no joint state yet'):
+        stream.follow(MOTION, 1.0, 1.0, None)
+    stream.follow(MOTION, 1.0, 1.0, seen(1.0))
+    assert stream.enabled and stream.running
+
+
 @pytest.mark.parametrize(('now', 'measured', 'reason'), [
     (1.5, seen(1.05), 'stale'), (1.05, seen(1.05, qd=[np.nan, 0.0]), 'no finite speed'),
     (0.5, seen(0.5), 'clock was set back')])
@@ -85,6 +93,18 @@ def test_what_ends_control_is_followed_by_the_weight(stream, now, measured, reas
     np.testing.assert_allclose(stream.command(later, seen(later)).effort, WEIGHT, atol=1e-9)
     stream.follow(MOTION, later, later, seen(later))
     assert stream.running
+
+
+def test_an_arm_that_runs_away_ends_control():
+    stream = make_stream(largest_error=0.3)
+    stream.enable(1.0, seen(1.0))
+    stream.command(1.01, seen(1.01, q=Q + [0.0, 0.2]))
+    assert stream.running
+    away = Q + [0.0, 0.4]
+    weight = stream.controller.weight(away)
+    np.testing.assert_allclose(stream.command(1.02, seen(1.02, q=away)).effort, weight, atol=1e-9)
+    assert not stream.running
+    assert f'joint {NAMES[1]} is -0.4 rad or m away' in stream.ending
 
 
 def test_safe_zero():

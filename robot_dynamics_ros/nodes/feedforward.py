@@ -21,7 +21,6 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains
-from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.feedforward import (
     GRAVITY_MODES,
     FeedforwardSettings,
@@ -39,8 +38,9 @@ from robot_dynamics_ros.nodes.conversion import (
     trajectory_from_message,
     trajectory_to_message,
 )
+from robot_dynamics_ros.nodes.joint_limits import effort_limits
 from robot_dynamics_ros.nodes.parameter_source import ParameterSource, SourceParameters
-from robot_dynamics_ros.nodes.parameters import declare_number, parameter
+from robot_dynamics_ros.nodes.parameters import parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
@@ -133,13 +133,7 @@ class FeedforwardNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Find the effort limits; a joint without one is refused."""
-        given = {}
-        for name in robot.chain.joint_names:
-            limit = declare_number(self, f'effort_limits.{name}', f'largest effort of {name} '
-                                                                  '[N m, N]')
-            if limit is not None:
-                given[name] = limit
-        limits = EffortLimits.of_chain(robot.chain, given)
+        limits = effort_limits(self, robot.chain)
         self._source.use_robot(robot)
         self.come_to_rest()
         self._limits = limits

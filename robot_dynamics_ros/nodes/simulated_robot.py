@@ -25,7 +25,6 @@ from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import compile_model
-from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.conversion import (
@@ -35,6 +34,7 @@ from robot_dynamics_ros.nodes.conversion import (
     stamp,
     trajectory_from_message,
 )
+from robot_dynamics_ros.nodes.joint_limits import effort_limits
 from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import RobotNode
@@ -114,9 +114,7 @@ class SimulatedRobotNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Build the arm with its true parameters."""
         p, names = self.parameters, robot.chain.joint_names
-        limits = EffortLimits.of_chain(robot.chain, {
-            name: value for name in names if (value := declare_number(
-                self, f'effort_limits.{name}', f'largest effort of {name} [N m, N]')) is not None})
+        limits = effort_limits(self, robot.chain)
         if p.initial_position and len(p.initial_position) != len(names):
             raise ParameterError(f'initial_position has {len(p.initial_position)} values, '
                                  f'expected {len(names)}: {", ".join(names)}')

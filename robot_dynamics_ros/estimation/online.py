@@ -13,21 +13,15 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.cleaning import AT_LIMIT, CutOut, Mask
-from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.cleaning import CutOut, Mask
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
-from robot_dynamics_ros.estimation.fixed_lag import FixedLagSmoother, SmoothedState
+from robot_dynamics_ros.estimation.fixed_lag import SmoothedState
 from robot_dynamics_ros.estimation.prior import prior_from_chain
 from robot_dynamics_ros.estimation.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression import without_negative
+from robot_dynamics_ros.estimation.stream_sampler import StreamSampler
 from robot_dynamics_ros.estimation.study import NOT_NEGATIVE, excited_unknowns
 from robot_dynamics_ros.estimation.torque_terms import TorqueTerms
-
-#: Samples from which the sampling rate is found.
-_RATE_SAMPLES = 30
-
-#: Smoothed samples used per period of the cut-off frequency.
-_KEPT = 4.0
 
 #: A robot whose joints are all slower than this part of their fastest speed so far stands still.
 _STILL = 0.01
@@ -78,15 +72,12 @@ class OnlineEstimator:
         self._strength, self._compiled = prior_strength, compiled
         self._not_negative = np.array([name.startswith(NOT_NEGATIVE)
                                        for name in self.unknowns.names])
-        # unknown limits are never reached
-        self._per_limit = np.nan_to_num(1.0 / chain.effort_limits)
         self._load = np.zeros(len(self.unknowns.mlc))
         self.reset()
 
     def reset(self) -> None:
         """Forget everything and begin anew; what the robot carries stays known."""
-        self._waiting: list[tuple[float, Array, Array | None, Array]] = []
-        self._smoother: FixedLagSmoother | None = None
+        self._sampler = StreamSampler(self.chain, self._effort, self._cutoff)
         self._recursion: RecursiveLeastSquares | None = None
         self._cut = CutOut()
         self._fastest = np.zeros(len(self.chain))
@@ -97,12 +88,12 @@ class OnlineEstimator:
     @property
     def cut_out(self) -> CutOut:
         """What was not used so far."""
-        return self._cut if self._smoother is None else self._cut + self._smoother.cut_out
+        return self._cut + self._sampler.cut_out
 
     @property
     def lag(self) -> float:
         """Time by which the samples in use are older than the newest one [s]; NaN at first."""
-        return float('nan') if self._smoother is None else self._smoother.lag
+        return self._sampler.lag
 
     @property
     def samples(self) -> int:
@@ -147,42 +138,13 @@ class OnlineEstimator:
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
         :returns: as of `feed`.
         """
-        torque = torque_from_effort(tau, self._effort)
-        limited = np.abs(np.abs(torque) * self._per_limit - 1.0) <= AT_LIMIT
-        if limited.any():
-            self._cut += CutOut(saturated_effort=int(limited.sum()))
-            torque = np.where(limited, np.nan, torque)
-        k = 0
-        while self._smoother is None and k < len(t):
-            self._wait(float(t[k]), q[k], None if qd is None else qd[k], torque[k])
-            k += 1
+        states = self._sampler.feed_many(t, q, qd, tau)
+        if self._recursion is None and self._sampler.step > 0.0:
+            self._recursion = self._begun(self._sampler.first_torque, self._sampler.step)
         error = None
-        if self._smoother is not None and k < len(t):
-            for state in self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:],
-                                                  torque[k:]):
-                error = self._learn(state)
+        for state in states:
+            error = self._learn(state)
         return error
-
-    def _wait(self, t: float, q: Array, qd: Array | None, tau: Array) -> None:
-        """Collect the first samples until the sampling rate is known."""
-        self._waiting.append((t, q, qd, tau))
-        if len(self._waiting) < _RATE_SAMPLES:
-            return
-        steps = np.diff([each[0] for each in self._waiting])
-        steps = steps[steps > 0.0]
-        if steps.size < _RATE_SAMPLES // 2:
-            self._waiting = []
-            return
-        step = float(np.median(steps))
-        cutoff = min(self._cutoff, 0.4 / step)
-        every = max(1, int(1.0 / (_KEPT * cutoff * step)))
-        self._smoother = FixedLagSmoother(len(self.chain), step, cutoff, every)
-        if self._recursion is None:  # otherwise it was restored
-            torques = np.nan_to_num([each[3] for each in self._waiting])
-            self._recursion = self._begun(np.sqrt(np.mean(torques ** 2, axis=0)),
-                                          step * every)
-        for sample in self._waiting:
-            self._smoother.feed(*sample)
 
     def _begun(self, torque: Array, step: float) -> RecursiveLeastSquares:
         """Return a recursion that starts from the chain; torques of the URDF give the scale."""

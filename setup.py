@@ -10,7 +10,7 @@ except ImportError:
 
 PACKAGE = 'robot_dynamics_ros'
 NODES = ('adaptive_controller', 'dynamics_server', 'excitation', 'feedforward', 'identification',
-         'live_view', 'simulated_robot', 'tracking_experiment')
+         'live_view', 'payload_identification', 'simulated_robot', 'tracking_experiment')
 
 # Calls of compiled models. Optional: without a compiler they still work, slower.
 EXTENSIONS = [] if numpy is None else [

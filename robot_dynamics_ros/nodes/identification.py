@@ -9,46 +9,33 @@ What is learned is kept on disk now and then, and a restarted node goes on from 
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_interfaces.srv import GetMlc
-from robot_dynamics_ros.control.joint_state import JointStateReader
+from robot_dynamics_ros.control.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.estimation.checkpoint import load_checkpoint, save_checkpoint
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters_file import write_parameters
-from robot_dynamics_ros.nodes.conversion import estimate_to_message, samples_from_messages
-from robot_dynamics_ros.nodes.effort_source import EFFORT_SOURCES, EffortSource
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
+from robot_dynamics_ros.nodes.conversion import estimate_to_message
+from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters
+from robot_dynamics_ros.nodes.parameters import parameter
 from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED, RobotNode
+from robot_dynamics_ros.nodes.robot_node import LATCHED
 from robot_dynamics_ros.nodes.runner import run
-
-#: Joint states that are handled together, and how long they may wait for it [s].
-BATCH = 20
-LONGEST_WAIT = 0.1
 
 
 @dataclass(frozen=True)
-class IdentificationParameters(RobotParameters):
+class IdentificationParameters(LearningParameters):
     """Parameters of the identification node."""
 
-    effort_source: str = parameter(
-        'joint_states', 'where measured efforts come from; where joint_states have the torque '
-        'after friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
-    reliable: bool = parameter(True, 'false where the joint states are sent as best effort')
-    queue: int = parameter(1000, 'joint states that may wait', minimum=1, maximum=100_000)
-    cutoff: float = parameter(10.0, 'of the smoother [Hz]', minimum=0.1, maximum=1000.0)
     horizon: float = parameter(
         60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
     prior_strength: float = parameter(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
@@ -62,7 +49,7 @@ class IdentificationParameters(RobotParameters):
                                          maximum=3600.0)
 
 
-class IdentificationNode(RobotNode):
+class IdentificationNode(LearningNode):
     """Learns from joint states."""
 
     parameter_type = IdentificationParameters
@@ -71,35 +58,27 @@ class IdentificationNode(RobotNode):
         """Start without a robot."""
         super().__init__('identification', **settings)
         self._estimator: OnlineEstimator | None = None
-        self._reader: JointStateReader | None = None
-        self._efforts: EffortSource | None = None
         self._enabled = self.parameters.enabled
-        self._waiting: list[JointState] = []
         self._kept = 0  # samples in the last checkpoint
-        self._received, self._looked = 0, time.monotonic()
 
     def make_interfaces(self) -> None:
         """Create topics and services."""
         p = self.parameters
-        quality = QoSProfile(depth=p.queue, reliability=(
-            ReliabilityPolicy.RELIABLE if p.reliable else ReliabilityPolicy.BEST_EFFORT))
         self._topic = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
         self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(Trigger, '~/save', self._on_save)
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self._efforts = EffortSource(self, p.effort_source)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, quality)
+        self.listen()
         # real time: a paused simulation must not hide what was learned
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(LONGEST_WAIT, self._learn, clock=steady)
         self.create_timer(p.publish_period, self._on_publish, clock=steady)
         if p.checkpoint_file:
             self.create_timer(p.checkpoint_period, self._keep, clock=steady)
 
     def use_robot(self, robot: Robot) -> None:
         """Learn about this robot from now on; about the same one, go on."""
-        self._learn()  # what has come belongs to the robot before
+        self.catch_up()  # what has come belongs to the robot before
         p, old = self.parameters, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
@@ -110,7 +89,7 @@ class IdentificationNode(RobotNode):
             self._resume(estimator, p.checkpoint_file)
         estimator.carry(robot.load)
         self._estimator = estimator
-        self._reader = JointStateReader(robot.chain.joint_names)
+        self.reader = JointStateReader(robot.chain.joint_names)
 
     def _resume(self, estimator: OnlineEstimator, path: str) -> None:
         try:
@@ -122,44 +101,27 @@ class IdentificationNode(RobotNode):
 
     def come_to_rest(self) -> None:
         """Keep what was learned."""
-        self._learn()
+        self.catch_up()
         self._keep()
         if self.parameters.save_at_end and self._estimator is not None and self._estimator.samples:
             self._on_save(Trigger.Request(), Trigger.Response())
 
-    def clock_set_back(self) -> None:
-        """Accept earlier stamps; what was learned stays."""
-        self._learn()
-        if self._reader is not None:
-            self._reader.restart()
-
     def payload_changed(self, robot: Robot) -> None:
         """Go on with the same arm and another load."""
-        self._learn()
+        self.catch_up()
         if self._estimator is not None:
             self._estimator.carry(robot.load)
 
-    def _on_joint_state(self, message: JointState) -> None:
-        """Collect joint states: learning from several at once is much cheaper."""
-        self._received += 1
-        if self._efforts is not None:
-            self._efforts.fill(message)
-        self._waiting.append(message)
-        if len(self._waiting) >= BATCH:
-            self._learn()
+    @property
+    def learning(self) -> bool:
+        """True while it is enabled."""
+        return super().learning and self._enabled
 
-    def _learn(self) -> None:
-        messages, self._waiting = self._waiting, []
-        estimator, reader = self._estimator, self._reader
-        if (estimator is None or reader is None or not messages
-                or not (self.active and self._enabled)):
-            return
-        samples = samples_from_messages(reader, messages, self.now)
-        for objection in samples.objections:
-            self.report.warn('dropped joint states', objection)
-        if len(samples.times):
+    def learn(self, samples: JointSamples) -> None:
+        """Learn from joint states."""
+        if self._estimator is not None:
             qd = None if np.isnan(samples.qd).any() else samples.qd
-            estimator.feed_many(samples.times, samples.q, qd, samples.effort)
+            self._estimator.feed_many(samples.times, samples.q, qd, samples.effort)
 
     def _on_publish(self) -> None:
         if self._estimator is None or not self.active:
@@ -175,9 +137,8 @@ class IdentificationNode(RobotNode):
         return estimate
 
     def _diagnose(self, estimator: OnlineEstimator, estimate: MlcEstimate) -> None:
-        now, report = time.monotonic(), self.report
-        report.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
-        self._received, self._looked = 0, now
+        self.measure_rate()
+        report = self.report
         report.value('state', estimate.state.name)
         report.value('samples', estimate.samples)
         report.value('condition number', f'{estimate.condition_number:.3g}')
@@ -197,7 +158,7 @@ class IdentificationNode(RobotNode):
             self.report.warn('failed checkpoints', str(error))
 
     def _usable(self) -> tuple[OnlineEstimator, Robot]:
-        self._learn()
+        self.catch_up()
         if self._estimator is None or self.robot is None or not self.active:
             raise StateError('no robot description yet, or the node is not active')
         return self._estimator, self.robot
@@ -243,7 +204,7 @@ class IdentificationNode(RobotNode):
         return response
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._learn()
+        self.catch_up()
         self._enabled = request.data
         response.success, response.message = True, 'learning' if request.data else 'frozen'
         return response

@@ -173,7 +173,7 @@ def test_the_same_robot_described_anew_goes_on_and_another_one_begins(node, plan
     assert node._estimator.samples == 0
     assert len(answer(node).joint_names) == 7
     node._on_joint_state(joint_state_message(100.0))
-    node._learn()
+    node.catch_up()
     assert node.report.counted('dropped joint states') == 1
 
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The payload identification node: what a robot carries, while it moves it.
+
+``joint_states`` in; ``~/payload`` out (latched) once mass and centre of mass are known, in the
+form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next load. The arm
+itself must be known: its parameters come from a file, or are those of the URDF.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from geometry_msgs.msg import InertiaStamped
+from rclpy.clock import Clock, ClockType
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.control.joint_state import JointSamples, JointStateReader
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.payload_estimate import PayloadEstimate
+from robot_dynamics_ros.estimation.payload_stream import PayloadEstimator
+from robot_dynamics_ros.estimation.stream_sampler import StreamSampler
+from robot_dynamics_ros.nodes.conversion import payload_to_message
+from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters
+from robot_dynamics_ros.nodes.parameters import parameter
+from robot_dynamics_ros.nodes.robot import Robot
+from robot_dynamics_ros.nodes.robot_node import LATCHED
+from robot_dynamics_ros.nodes.runner import run
+
+#: Joints slower than this say little about a load: friction holds it [rad/s, m/s].
+_MOVING = 0.02
+
+
+@dataclass(frozen=True)
+class PayloadIdentificationParameters(LearningParameters):
+    """Parameters of the payload identification node."""
+
+    parameters_file: str = parameter('', 'parameters.yaml of the arm; empty = those of the URDF')
+    memory: float = parameter(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
+                              maximum=1e6)
+    publish_period: float = parameter(1.0, 'between two messages on ~/payload [s]', minimum=0.05,
+                                      maximum=3600.0)
+
+
+class PayloadIdentificationNode(LearningNode):
+    """Learns one load."""
+
+    parameter_type = PayloadIdentificationParameters
+    follows_payload = False  # what others believe is what it wants to find out
+
+    def __init__(self, **settings: object) -> None:
+        """Start without a robot."""
+        super().__init__('payload_identification', **settings)
+        self._sampler: StreamSampler | None = None
+        self._estimator: PayloadEstimator | None = None
+
+    def make_interfaces(self) -> None:
+        """Create topics and services."""
+        self._topic = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        self.listen()
+        self.create_timer(self.parameters.publish_period, self._on_publish,
+                          clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def use_robot(self, robot: Robot) -> None:
+        """Learn what this robot carries."""
+        self._begin(robot)
+        self.reader = JointStateReader(robot.chain.joint_names)
+
+    def _begin(self, robot: Robot) -> None:
+        p = self.parameters
+        if any(robot.effort_semantics.gravity_removed):
+            raise ParameterError('a robot that hides the weight in its efforts hides that of the '
+                                 'payload too: it cannot be identified')
+        arm = (read_parameters(p.parameters_file, robot.chain) if p.parameters_file
+               else robot.estimate)
+        self._sampler = StreamSampler(robot.chain, robot.effort_semantics, p.cutoff)
+        # four samples per period of the cut-off frequency; neighbours share their smoothing
+        self._estimator = PayloadEstimator(robot.chain, arm, memory=max(
+            1.0, 4.0 * p.cutoff * p.memory), correlation=4.0)
+
+    def learn(self, samples: JointSamples) -> None:
+        """Learn from joint states while the arm moves."""
+        if self._sampler is None or self._estimator is None:
+            return
+        qd = None if np.isnan(samples.qd).any() else samples.qd
+        for state in self._sampler.feed_many(samples.times, samples.q, qd, samples.effort):
+            moving = np.abs(state.qd) > _MOVING
+            if moving.any():
+                self._estimator.update(state.q, state.qd, state.qdd,
+                                       np.where(moving, state.tau, np.nan))
+                self.report.count('samples')
+
+    def _on_publish(self) -> None:
+        if self._estimator is None or self.robot is None or not self.active:
+            return
+        self.catch_up()
+        self.measure_rate()
+        estimate = self._estimator.estimate
+        self._diagnose(estimate)
+        if estimate.known:
+            self._topic.publish(payload_to_message(estimate.inertia, self.robot.chain.tip,
+                                                   self.get_clock().now().to_msg()))
+
+    def _diagnose(self, estimate: PayloadEstimate) -> None:
+        self.report.value('payload known', estimate.known)
+        self.report.value('payload [kg]', f'{estimate.mass:.3f} +- {estimate.mass_deviation:.3f}')
+        self.report.value('why not', '; '.join(estimate.reasons) or 'all known')
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self.robot is None or self._estimator is None:
+            response.message = 'no robot description yet'
+            return response
+        self._waiting.clear()
+        self._begin(self.robot)
+        response.success = True
+        return response
+
+
+def main() -> int:
+    """Run the node."""
+    return run(PayloadIdentificationNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -4,14 +4,15 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, value
+from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, switched_on, value
 
 
 def make_nodes(context):
     output = f'{value(context, "controller_name")}/joint_trajectory'
     return [node(context, 'feedforward', parameters={
-        'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode')},
-        remappings=[('~/joint_trajectory', output),
+        'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode'),
+        'follow_mlc': switched_on(context, 'learn')},
+        remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]
 
 
@@ -24,5 +25,7 @@ def generate_launch_description():
         DeclareLaunchArgument('gravity_mode', default_value='full',
                               choices=['full', 'none', 'only'],
                               description='none where the robot compensates gravity itself.'),
+        DeclareLaunchArgument('learn', default_value='false',
+                              description='Use what the identification node learns.'),
         OpaqueFunction(function=make_nodes),
     ])

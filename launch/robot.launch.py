@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All nodes for a robot that runs: feedforward and the dynamics server."""
+"""All nodes for a robot that runs: feedforward, the dynamics server, and learning if wanted."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, share, value
+from robot_dynamics_ros.nodes.launch_support import (
+    declare_arguments,
+    node,
+    share,
+    switched_on,
+    value,
+)
 
 
 def make_nodes(context):
-    shares = value(context, 'publish_shares').lower() == 'true'
-    return [node(context, 'dynamics_server', parameters={'publish_shares': shares})]
+    learn = switched_on(context, 'learn')
+    nodes = [node(context, 'dynamics_server', parameters={
+        'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn},
+        remappings=[('mlc', 'identification/mlc')])]
+    if learn:
+        nodes.append(node(context, 'identification', parameters={
+            'checkpoint_file': value(context, 'checkpoint_file')}))
+    return nodes
 
 
 def generate_launch_description():
@@ -19,6 +31,11 @@ def generate_launch_description():
         DeclareLaunchArgument('publish_shares', default_value='false',
                               description='Publish gravity, Coriolis, friction and residual '
                                           'torque of the measured motion.'),
+        DeclareLaunchArgument('learn', default_value='false',
+                              description='Start the identification node, and use what it '
+                                          'learns.'),
+        DeclareLaunchArgument('checkpoint_file', default_value='',
+                              description='Keeps what is learned over a restart.'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(share('launch', 'feedforward.launch.py'))),
         OpaqueFunction(function=make_nodes),

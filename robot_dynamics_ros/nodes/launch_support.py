@@ -59,6 +59,11 @@ def value(context: LaunchContext, name: str) -> str:
     return str(LaunchConfiguration(name).perform(context))
 
 
+def switched_on(context: LaunchContext, name: str) -> bool:
+    """Return whether a launch argument is true."""
+    return value(context, name).lower() == 'true'
+
+
 def read_description(path: str) -> str:
     """
     Return the text of a URDF file; a .xacro file is expanded with the xacro command.
@@ -94,7 +99,7 @@ def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | N
     settings: dict[str, Any] = {key: value(context, key) for key in ('joints_file', 'base', 'tip')}
     settings |= dict(parameters or {})
     for key in ('use_sim_time', 'autostart'):
-        settings[key] = value(context, key).lower() == 'true'
+        settings[key] = switched_on(context, key)
     path = value(context, 'description_file')
     if path:
         settings['robot_description'] = read_description(path)

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.ros
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
-NODES = ('adaptive_controller', 'feedforward', 'dynamics_server', 'simulated_robot')
+NODES = ('adaptive_controller', 'dynamics_server', 'excitation', 'feedforward', 'identification',
+         'live_view', 'simulated_robot')
 
 
 @pytest.fixture(autouse=True)
@@ -86,10 +87,19 @@ def test_every_argument_says_what_it_is(name):
     ('adaptive_demo.launch.py', ['adaptive_controller', 'simulated_robot']),
     ('feedforward.launch.py', ['feedforward']),
     ('robot.launch.py', ['feedforward', 'dynamics_server']),
-    ('demo.launch.py', ['feedforward', 'dynamics_server', 'simulated_robot']),
+    ('demo.launch.py', ['feedforward', 'dynamics_server', 'identification', 'simulated_robot',
+                        'live_view']),
 ])
 def test_the_right_nodes_are_started(name, executables):
     assert [node.node_executable for node in started(name)] == executables
+
+
+def test_learning_and_exciting_are_switches():
+    assert [node.node_executable for node in started('robot.launch.py', learn='true')] == [
+        'feedforward', 'dynamics_server', 'identification']
+    assert [node.node_executable for node in started('demo.launch.py', learn='false',
+                                                     excite='true')] == [
+        'feedforward', 'dynamics_server', 'simulated_robot', 'excitation']
 
 
 def test_gazebo_gets_a_controlled_robot_a_clock_and_controllers():
@@ -133,4 +143,4 @@ def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
             raise
     text = output.read_text()
     assert process.returncode == 0, text
-    assert text.count('process has finished cleanly') == 3, text
+    assert text.count('process has finished cleanly') == 5, text

@@ -32,12 +32,6 @@ from robot_dynamics_ros.estimation.regression import HUBER, Solution, condition_
 #: Errors are averaged over this many samples at least before they are believed.
 _FIRST_SAMPLES = 20.0
 
-#: A variance that grows by this factor shows that the robot has changed.
-_GROWN = 2.0
-
-#: Before this many samples the variances are still being learned.
-_LEARNED = 200
-
 #: A deviation never falls below this part of the typical torque.
 _SMALLEST = 1e-9
 
@@ -87,9 +81,8 @@ class RecursiveLeastSquares:
         self._leak = float(np.sqrt((1.0 - self.forgetting) * u))
         size = np.maximum(np.abs(torque), 1e-3 * np.max(np.abs(torque)))
         self._deviations = np.stack([(0.1 * size) ** 2, np.full(n, _FIRST_SAMPLES),
-                                     (_SMALLEST * size) ** 2])
-        self._trusted = self._deviations[0].copy()
-        self._scale, self._discount = float(np.sqrt(self.forgetting)), 1.0
+                                     (_SMALLEST * size) ** 2, (0.1 * size) ** 2])
+        self._scale = float(np.sqrt(self.forgetting))
         self._memory = horizon
         self._turn = 0
         self.samples = 0
@@ -176,8 +169,7 @@ class RecursiveLeastSquares:
         self._turn, self.samples = (int(value) for value in state['counters'])
         self._memory, self.gain = (float(value) for value in state['memory'])
         self.forgetting = float(np.exp(-1.0 / self._memory))
-        self._trusted = self._deviations[0].copy()
-        self._scale, self._discount = float(np.sqrt(self.forgetting)), 1.0
+        self._scale = float(np.sqrt(self.forgetting))
         self._leak = float(np.sqrt((1.0 - self.forgetting) * self._means.size))
         mean, deviation = np.empty((2, self._means.size))
         mean[self._order], deviation[self._order] = self._means, 1.0 / self._weights
@@ -201,36 +193,17 @@ class RecursiveLeastSquares:
         # what fades in u samples flows back from the prior, one unknown per sample
         k = self._turn
         back = self._leak * self._weights[k] if forget else 0.0
-        scale = self._discount * (self._scale if forget else 1.0)
-        self._weigh(Y, tau, self._x, self._order, self._starts, self._deviations, self._memory,
-                    self._limit, k, back, self._means[k], self._rows, starts, error)
+        factor = self._weigh(Y, tau, self._x, self._order, self._starts, self._deviations,
+                             self._memory, self._limit, k, back, self._means[k], self._rows,
+                             starts, error)
+        scale = factor * (self._scale if forget else 1.0)
         self.gain = self._absorb(self._triangle, rows, starts, scale, buffer, self._x_blocks)
         self._turn = (k + 1) % u if forget else k
-        self._discount = self._overconfidence()
         self.samples += 1
         return error.copy()
 
-    def _overconfidence(self) -> float:
-        """
-        Return what to scale the triangle with after a joint has become much less predictable.
 
-        Its past rows were weighted with a deviation that no longer holds: were they kept, a robot
-        that has changed would be outvoted by its past for many horizons.
-        """
-        variance = self._deviations[0]
-        if self.samples < _LEARNED:
-            self._trusted[:] = variance
-            return 1.0
-        grown = variance > _GROWN * self._trusted
-        if not grown.any():
-            np.minimum(self._trusted, variance, out=self._trusted)
-            return 1.0
-        factor = float(np.sqrt(np.min(self._trusted[grown] / variance[grown])))
-        self._trusted[:] = np.where(grown, variance, np.minimum(self._trusted, variance))
-        return factor
-
-
-def _kernels(compiled: bool | None) -> tuple[Callable[..., None], Callable[..., float]]:
+def _kernels(compiled: bool | None) -> tuple[Callable[..., float], Callable[..., float]]:
     """Return the inner loops, compiled where numba is installed and wanted."""
     if compiled is False:
         return weigh_by_numpy, absorb_by_numpy

@@ -19,6 +19,12 @@ from robot_dynamics_ros.chain.pose import Array
 
 Indices = NDArray[np.int64]
 
+#: A variance that grows by this factor shows that the robot has changed.
+GROWN = 2.0
+
+#: Before this many samples the variances are still being learned.
+LEARNED = 200.0
+
 #: Columns per block: what one or two vector instructions work on.
 LANES = 8
 
@@ -42,17 +48,21 @@ class Sample(NamedTuple):
 
 def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, deviations: Array,
           memory: float, limit: float, turn: int, back: float, mean: float, rows: Array,
-          row_starts: Indices, error: Array) -> None:
+          row_starts: Indices, error: Array) -> float:
     """
     Fill the rows of a sample, and learn the deviations of the joints from its errors.
+
+    A joint that becomes much less predictable has changed. Its past rows were weighted with a
+    deviation that no longer holds: were they kept, they would outvote the present for many
+    horizons. So the old triangle is to be scaled down then.
 
     :param Y: (n, u) regressor.
     :param tau: (n,); NaN = not measured.
     :param x: (width,) unknowns in sorted order.
     :param order: (u,) column of Y for each sorted unknown.
     :param starts: (n,) first sorted unknown that acts on each joint, not falling.
-    :param deviations: (3, n) variance of the errors, how many errors it is the mean of, and its
-        smallest value; changed.
+    :param deviations: (4, n) variance of the errors, how many errors it is the mean of, its
+        smallest value, and the variance that past rows were trusted with; changed.
     :param memory: number of errors to average at most.
     :param limit: errors beyond this many deviations count linearly; 0 = no limit.
     :param turn: sorted unknown whose prior flows back.
@@ -61,9 +71,11 @@ def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, devia
     :param rows: (n + 1, width) gets the weighted rows; column u is the right side.
     :param row_starts: (n + 1,) gets their first columns.
     :param error: (n,) gets the prediction errors.
+    :returns: factor on the old triangle, 1 if no joint has changed.
     """
     n, u = Y.shape
     place = 0
+    factor = 1.0
     for j in range(n + 1):
         if place == j and (j == n or starts[j] > turn):
             for c in range(rows.shape[1]):
@@ -98,12 +110,19 @@ def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, devia
                 square = min(square, 9.0 * limit * limit * variance)
             seen = min(seen + 1.0, memory)
             deviations[1, j] = seen
-            deviations[0, j] = max(variance + (square - variance) / seen, deviations[2, j])
+            variance = max(variance + (square - variance) / seen, deviations[2, j])
+            deviations[0, j] = variance
+            if seen < LEARNED or variance < deviations[3, j]:
+                deviations[3, j] = variance
+            elif variance > GROWN * deviations[3, j]:
+                factor = min(factor, math.sqrt(deviations[3, j] / variance))
+                deviations[3, j] = variance
         for c in range(starts[j], u):
             rows[r, c] *= weight
         rows[r, u] = weight * tau[j] if weight > 0.0 else 0.0
         for c in range(u + 1, rows.shape[1]):
             rows[r, c] = 0.0
+    return factor
 
 
 def absorb(triangle: Array, rows: Array, starts: Indices, scale: float, buffer: Array,
@@ -174,14 +193,14 @@ def absorb(triangle: Array, rows: Array, starts: Indices, scale: float, buffer: 
 
 def weigh_by_numpy(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices,
                    deviations: Array, memory: float, limit: float, turn: int, back: float,
-                   mean: float, rows: Array, row_starts: Indices, error: Array) -> None:
+                   mean: float, rows: Array, row_starts: Indices, error: Array) -> float:
     """Do the same as `weigh`; the prior's row comes last."""
     n, u = Y.shape
     rows[:] = 0.0
     rows[:n, :u] = Y[:, order]
     error[:] = tau - rows[:n, :u] @ x[:u]
     measured = np.isfinite(error)
-    variance, seen, smallest = deviations
+    variance, seen, smallest, trusted = deviations
     weight = np.where(measured, 1.0 / np.sqrt(variance), 0.0)
     square = np.where(measured, error, 0.0) ** 2
     if limit > 0.0:
@@ -194,6 +213,11 @@ def weigh_by_numpy(Y: Array, tau: Array, x: Array, order: Indices, starts: Indic
     rows[:n] *= weight[:, None]
     rows[n, turn], rows[n, u] = back, back * mean
     row_starts[:] = 0
+    grown = measured & (seen >= LEARNED) & (variance > GROWN * trusted)
+    factor = float(np.sqrt(np.min(trusted[grown] / variance[grown], initial=1.0)))
+    renewed = measured & (grown | (seen < LEARNED) | (variance < trusted))
+    trusted[renewed] = variance[renewed]
+    return factor
 
 
 def absorb_by_numpy(triangle: Array, rows: Array, starts: Indices, scale: float, buffer: Array,

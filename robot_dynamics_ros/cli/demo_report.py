@@ -13,6 +13,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.control.recording import MotionRecording
+from robot_dynamics_ros.estimation.estimate import EstimateState
 from robot_dynamics_ros.estimation.history import LearningHistory
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.report_chart import Line, line_chart
@@ -20,6 +21,8 @@ from robot_dynamics_ros.estimation.report_style import STYLE
 
 #: Parameters in the table on the terminal.
 _SHOWN = 10
+#: Tracking error with what was learned over that of PID alone, and over that of the URDF.
+_SUCCESS = (1.0 / 3.0, 0.8)
 #: Styles of the lines of the three ways.
 _STYLES = ('measured', 'urdf', 'model')
 
@@ -39,6 +42,12 @@ class DemoResult:
     truth: Chain
     history: LearningHistory
     recordings: tuple[MotionRecording, ...]
+
+    @property
+    def successful(self) -> bool:
+        """Whether learning brought what it must."""
+        alone, urdf, learned = (recording.tracking.total_rms for recording in self.recordings)
+        return learned <= _SUCCESS[0] * alone and learned <= _SUCCESS[1] * urdf
 
     @property
     def parameters(self) -> dict[str, tuple[float, float, float, float]]:
@@ -83,7 +92,10 @@ def write(result: DemoResult, folder: Path) -> None:
 def _page(result: DemoResult) -> str:
     alone, urdf, learned = (recording.tracking.total_rms for recording in result.recordings)
     history = result.history
-    facts = {'samples used': f'{int(history.samples[-1])}', 'state': history.states[-1].name,
+    converged = [time for time, state in zip(history.times - history.times[0], history.states)
+                 if state is EstimateState.CONVERGED]
+    facts = {'samples used': f'{int(history.samples[-1])}',
+             'until it had converged': f'{converged[0]:.0f} s' if converged else 'it has not',
              'PID alone': f'{1e3 * alone:.2f} mrad', 'with the URDF': f'{1e3 * urdf:.2f} mrad',
              'with what was learned': f'{1e3 * learned:.2f} mrad'}
     return '\n'.join([
@@ -93,7 +105,8 @@ def _page(result: DemoResult) -> str:
         f'<h1>{escape(result.chain.robot)}: learned at work</h1>',
         '<p class="soft">A simulated arm that differs from its URDF; its parameters were '
         'identified while it moved, over ROS 2.</p>',
-        f'<div class="verdict passed"><div class="figure">{alone / learned:.0f} times</div>'
+        f'<div class="verdict {"passed" if result.successful else "failed"}">'
+        f'<div class="figure">{alone / learned:.0f} times</div>'
         '<div><strong>smaller tracking error than PID alone</strong><br>'
         f'and {urdf / learned:.1f} times smaller than with feedforward of the URDF</div></div>',
         '<div class="facts">', *(f'<div><b>{escape(value)}</b>{escape(name)}</div>'

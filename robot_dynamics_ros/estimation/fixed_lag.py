@@ -21,6 +21,10 @@ from robot_dynamics_ros.estimation.cleaning import GAP_STEPS, CutOut
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
 
+#: A pause this much of the period of the cut-off frequency is bridged: the smoother sees no more
+#: of it than of jitter.
+_BRIDGED = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class SmoothedState:
@@ -93,6 +97,7 @@ class FixedLagSmoother:
             raise ParameterError(f'smoother: the cut-off frequency {cutoff} Hz must be below half '
                                  f'the sampling rate {1.0 / step if step > 0 else step:g} Hz')
         self.step, self._n, self._every = float(step), n, every
+        self._gap = max(GAP_STEPS * self.step, _BRIDGED / cutoff)
         half = half_width(cutoff, step)
         self._kernel = smoothing_kernel(half)
         # smoothing and differentiation in one
@@ -133,7 +138,7 @@ class FixedLagSmoother:
         before = -np.inf if self._last is None else self._last[0]
         steps = np.diff(t, prepend=before) if self._last is not None else np.diff(t)
         if (np.isfinite(state).all() and np.isfinite(t).all() and (steps > 0.0).all()
-                and (steps <= GAP_STEPS * self.step).all()):
+                and (steps <= self._gap).all()):
             return self._extended(t, values)
         states = []
         for k in range(len(t)):
@@ -152,10 +157,10 @@ class FixedLagSmoother:
         if t == last:
             self.cut_out += CutOut(duplicate_time=1)
             return False
-        if t < last and last - t < GAP_STEPS * self.step:
+        if t < last and last - t < self._gap:
             self.cut_out += CutOut(backward_time=1)
             return False
-        if t < last or t - last > GAP_STEPS * self.step:
+        if t < last or t - last > self._gap:
             self.cut_out += CutOut(gaps=1)
             self._restart()
         return True

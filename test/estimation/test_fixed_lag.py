@@ -77,6 +77,39 @@ def test_odd_samples_are_left_out_and_counted():
     np.testing.assert_allclose([state.q[0] for state in states], np.sin(3 * at), atol=1e-3)
 
 
+def test_a_short_pause_is_bridged(rng):
+    t = np.arange(2000) * 0.0005
+    t = np.concatenate([t[:900], t[915:]])  # 8 ms, a delay of a busy machine
+    q = np.sin(3 * t)[:, None]
+    smoother = FixedLagSmoother(1, 0.0005, CUTOFF)
+    states = smoother.feed_many(t, q, 3 * np.cos(3 * t)[:, None], q)
+    at = np.array([state.t for state in states])
+    assert smoother.cut_out == CutOut()
+    np.testing.assert_allclose(np.diff(at), 0.0005, atol=1e-9)
+    np.testing.assert_allclose([state.qdd[0] for state in states], -9 * np.sin(3 * at), atol=0.02)
+
+
+@pytest.mark.parametrize('size', [1, 7, 1000])
+@pytest.mark.parametrize('every', [1, 5])
+def test_many_samples_at_once_are_smoothed_like_one_after_the_other(rng, size, every):
+    t = np.arange(1000) * STEP + rng.uniform(-0.0006, 0.0006, 1000)
+    t[300], t[700:] = t[299], t[700:] + 1.0
+    q, qd, tau = rng.normal(size=(3, 1000, 2))
+    tau[500, 1], q[600, 0] = np.nan, np.nan
+    _, single = run(t, q, qd, tau)
+    smoother = FixedLagSmoother(2, STEP, CUTOFF, every)
+    many = [state for k in range(0, 1000, size) for state in smoother.feed_many(
+        t[k:k + size], q[k:k + size], qd[k:k + size], tau[k:k + size])]
+    # what is thinned out counts anew after the gap
+    gap = next(k for k in range(1, len(single)) if single[k].t - single[k - 1].t > 0.5)
+    kept = [*single[:gap][every - 1::every], *single[gap:][every - 1::every]]
+    assert len(many) == len(kept)
+    for one, other in zip(many, kept):
+        assert one.t == pytest.approx(other.t, abs=1e-9)
+        for name in ('q', 'qd', 'qdd', 'tau'):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
+
+
 def test_time_that_starts_anew_restarts_the_smoother():
     smoother, _ = run(np.arange(200) * STEP, np.zeros((200, 1)), None, np.zeros((200, 1)))
     assert smoother.feed(-100.0, np.zeros(1), None, np.zeros(1)) == []

@@ -40,7 +40,7 @@ def make(make_node, planar):
 
 @pytest.fixture
 def node(make):
-    return make()
+    return make(joint_state_timeout=1.0)  # a busy machine may pause for a tenth of a second
 
 
 @pytest.fixture

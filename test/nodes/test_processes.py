@@ -232,6 +232,7 @@ def test_diagnostics_tell_what_was_dropped(ros, parameter_file, planar):
                    for message in messages for status in message.status)
 
     ros.spin_until(told, 'diagnostics of the dropped trajectory')
+    assert told()
 
 
 def test_a_stream_leaves_the_weight_of_the_arm_behind_when_it_is_ended(

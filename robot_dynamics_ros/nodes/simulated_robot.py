@@ -49,6 +49,8 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 ENGINES = ('own', 'mujoco')
 #: A pause of the machine longer than this is not caught up with [s].
 CATCH_UP = 0.1
+#: In lockstep, efforts that do not come within this time are not waited for [s].
+PATIENCE = 1.0
 #: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
 OWN_START = 1.0
 
@@ -65,6 +67,9 @@ class SimulatedRobotParameters(RobotParameters):
     publish_clock: bool = parameter(
         False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
                'other nodes need use_sim_time, this one must not have it')
+    lockstep: bool = parameter(
+        False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
+               'efforts are commanded; no delay on any machine')
     initial_position: tuple[float, ...] = parameter((), 'first joint positions [rad, m]')
     parameter_error: float = parameter(
         0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
@@ -94,7 +99,8 @@ class SimulatedRobotNode(RobotNode):
         super().__init__('simulated_robot', **settings)
         self._cell: ControlledRobot | None = None
         self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
-        self._last_tick = 0.0
+        self._last_tick = self._last_state = 0.0
+        self._commanded = self._answered = False
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -162,12 +168,18 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_own_time(self) -> None:
         """Move on by the real time since the last tick, or less; never skip any."""
+        p, cell = self.parameters, self._cell
         now = float(self._steady.now().nanoseconds) * 1e-9
         elapsed, self._last_tick = now - self._last_tick, now
-        cell = self._cell
-        if cell is not None and self.active:
-            self._advance(cell, cell.time + min(elapsed, CATCH_UP))
-            self._clock_topic.publish(Clock(clock=stamp(cell.time)))
+        if cell is None or not self.active:
+            return
+        longest = CATCH_UP
+        if p.lockstep and self._commanded:
+            if not self._answered and now - self._last_state < PATIENCE:
+                return
+            longest = 1.0 / p.publish_rate
+        self._answered, self._last_state = False, now
+        self._advance(cell, cell.time + min(elapsed, longest))
 
     def _advance(self, cell: ControlledRobot, until: float) -> bool:
         """Simulate, publish the joint states, and return False where time was skipped."""
@@ -178,6 +190,8 @@ class SimulatedRobotNode(RobotNode):
             self.report.warn('simulation errors', f'{error}; holding the present position')
             cell.hold()
             return True
+        if p.publish_clock:  # before the joint states, whose receivers look at their clock
+            self._clock_topic.publish(Clock(clock=stamp(cell.time)))
         q, qd, effort = cell.measure()
         nothing = np.full_like(q, np.nan)
         self._states.publish(joint_state(
@@ -196,6 +210,7 @@ class SimulatedRobotNode(RobotNode):
                                   seconds(message.header.stamp) or self._cell.time)
             else:
                 self._cell.hold()
+            self._commanded = False
             self.report.count('trajectories')
         except RobotDynamicsError as error:
             self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
@@ -206,6 +221,7 @@ class SimulatedRobotNode(RobotNode):
             return
         try:
             self._cell.command(message.data)
+            self._commanded = self._answered = True
             self.report.count('commands')
         except RobotDynamicsError as error:
             self.report.warn('dropped commands', f'command dropped: {error}')

@@ -149,3 +149,27 @@ def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameter
     node = make_node(SimulatedRobotNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
     assert message in node.report.status().message
+
+
+def test_in_lockstep_every_joint_state_waits_for_its_efforts(make_robot):
+    node = make_robot(publish_clock=True, lockstep=True, publish_rate=100.0)
+    states, clock = published(node, '/joint_states'), published(node, '/clock')
+    for _ in range(3):
+        node._on_own_time()
+    assert len(states) == 3, 'nobody commands efforts yet'
+    for _ in range(3):
+        node._on_commands(Float64MultiArray(data=[1.0, 2.0]))
+        before = len(states), node._cell.time
+        node._last_tick -= 10.0  # a long pause of the machine
+        node._on_own_time()
+        node._on_own_time()
+        assert len(states) == before[0] + 1
+        assert node._cell.time == pytest.approx(before[1] + 0.01)
+    assert clock[-1].clock == states[-1].header.stamp
+    node._last_state -= 2.0  # whoever commanded has gone
+    node._on_own_time()
+    assert len(states) == 7
+    node._on_trajectory(motion_message())
+    node._on_own_time()
+    node._on_own_time()
+    assert len(states) == 9

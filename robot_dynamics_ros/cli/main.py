@@ -17,6 +17,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 COMMANDS = (
     ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
     ('demo', 'demo', 'learn what a simulated arm is while it works, over ROS 2'),
+    ('adaptive_demo', 'adaptive_demo', 'a load appears, and the controller learns it, over ROS 2'),
     ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
     ('simulate', 'simulate', 'compare controllers on a simulated arm, adaptive ones too'),
     ('excite', 'excite', 'design a motion that shows all parameters of a robot well'),

@@ -44,6 +44,8 @@ from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
 from robot_dynamics_ros.nodes.runner import run
 
+#: What is logged when the arm was taken over.
+UNDER_CONTROL = 'the arm is under control'
 #: Speed of smoothing out where a joint has no velocity limit [rad/s, m/s].
 _FREE_SPEED = 1.0
 #: Share of the velocity limits that smoothing out may use.
@@ -64,10 +66,11 @@ class AdaptiveControllerParameters(RobotParameters):
     learn: tuple[str, ...] = parameter(
         (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = weight, Fv, Fc, offset')
     learning_time: float = parameter(
-        0.0, 'time constant of learning links and load [s]; 0 = that of the law, inf = never',
+        0.1, 'time constant of learning links and load [s]; the shorter, the less delay between '
+             'joint state and effect may be; 0 = 0.02, craig 0.5; inf = never',
         minimum=0.0, maximum=float('inf'))
     friction_time: float = parameter(
-        0.0, 'time constant of learning joint terms [s]; 0 = that of the law, inf = never',
+        0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; inf = never',
         minimum=0.0, maximum=float('inf'))
     dead_zone: float = parameter(
         0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
@@ -153,7 +156,7 @@ class AdaptiveControllerNode(RobotNode):
         self._command()
 
     def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
+        if self._reader is None or self.now == 0.0:  # a simulated clock that has not come yet
             return
         try:
             self._measured = sample_from_message(self._reader, message, self.now)
@@ -178,6 +181,8 @@ class AdaptiveControllerNode(RobotNode):
             return
         was_running = stream.running
         command = stream.command(self.now, self._measured)
+        if stream.running and not was_running:
+            self.get_logger().info(UNDER_CONTROL)
         if was_running and not stream.running:
             self.report.warn('ends of control', f'control has ended: {stream.ending}; now '
                                                 f'commanding the safe torque')
@@ -212,7 +217,7 @@ class AdaptiveControllerNode(RobotNode):
             stream = self._usable_stream()
             if request.data:
                 stream.enable(self.now, self._measured)
-                response.message = 'the arm is under control'
+                response.message = UNDER_CONTROL
             else:
                 stream.disable()
                 self._command()

@@ -3,7 +3,8 @@
 The tracking experiment: one motion several ways, each recorded.
 
 Sends the motion to one topic after the other (straight to the controller, through a feedforward
-node, ...), listens to ``joint_states``, writes the recordings to a file and ends by itself.
+node, ...), listens to ``joint_states``, writes the recordings to a file and ends by itself. With
+`load_mass` it hangs a load on the simulated robot in the middle of each motion.
 """
 
 from __future__ import annotations
@@ -16,12 +17,19 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_interfaces.srv import SetPayload
+from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.control.motion_player import MotionPlayer, Order, Phase, PlayerSettings
 from robot_dynamics_ros.control.recording import MotionRecording, save_recordings
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.nodes.conversion import sample_from_message, stamp, trajectory_to_message
+from robot_dynamics_ros.nodes.conversion import (
+    payload_to_message,
+    sample_from_message,
+    stamp,
+    trajectory_to_message,
+)
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot import Robot
 from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
@@ -46,6 +54,12 @@ class TrackingExperimentParameters(RobotParameters):
         'where each way sends it; the first one is the controller itself')
     motion_duration: float = parameter(6.0, 'duration of the motion [s]', minimum=1.0,
                                        maximum=600.0)
+    load_mass: float = parameter(0.0, 'load that appears in the motion [kg]; 0 = none',
+                                 minimum=0.0, maximum=1e3)
+    load_place: tuple[float, ...] = parameter(
+        (), 'its place in the tip frame: x, y, z [m]; empty = the origin')
+    load_time: float = parameter(2.0, 'when it appears, from the start of the motion [s]',
+                                 minimum=0.0, maximum=600.0)
     approach_duration: float = parameter(2.0, 'duration of each part of the approach [s]',
                                          minimum=0.5, maximum=60.0)
 
@@ -64,6 +78,9 @@ class TrackingExperimentNode(RobotNode):
         if not p.ways or len(p.ways) != len(p.topics):
             raise ParameterError(f'parameters ways and topics: {len(p.ways)} names and '
                                  f'{len(p.topics)} topics, expected as many and at least one')
+        if len(p.load_place) not in (0, 3):
+            raise ParameterError(f'parameter load_place: {len(p.load_place)} numbers, expected 3')
+        self._loaded = False
         self._recordings: list[MotionRecording] = []
         self._samples: list[JointSample] = []
         self._player: MotionPlayer | None = None
@@ -75,6 +92,7 @@ class TrackingExperimentNode(RobotNode):
         self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
         self._controller_topic = self.resolve_topic_name(topics[0])
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._load_client = self.create_client(SetPayload, 'simulated_robot/set_payload')
         self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
@@ -109,6 +127,9 @@ class TrackingExperimentNode(RobotNode):
         if order is not None:
             self._samples = self._samples[-1:]
             self._send(order)
+        elif (player.phase is Phase.PLAY and self.parameters.load_mass > 0.0
+                and not self._loaded and self.now - player.start >= self.parameters.load_time):
+            self._hang(self.parameters.load_mass)
         if player.phase is Phase.STOPPED:
             self.fail(f'{self._way}: {player.reason}')
         elif player.phase is Phase.DONE:
@@ -118,7 +139,19 @@ class TrackingExperimentNode(RobotNode):
     def _way(self) -> str:
         return str(self.parameters.ways[len(self._recordings)])
 
+    def _hang(self, mass: float) -> None:
+        """Hang a load on the simulated robot, or take it off (mass 0)."""
+        assert self.robot is not None
+        place = self.parameters.load_place or (0.0, 0.0, 0.0)
+        load = payload_inertia(mass, place, np.zeros((3, 3)))
+        message = payload_to_message(load, self.robot.chain.tip, self.get_clock().now().to_msg())
+        self._load_client.call_async(SetPayload.Request(payload=message))
+        self._loaded = mass > 0.0
+        self.get_logger().info(f'{self._way}: a load of {mass:g} kg')
+
     def _ready(self) -> bool:
+        if self.parameters.load_mass > 0.0 and not self._load_client.service_is_ready():
+            return False
         connected = all(output.get_subscription_count() > 0 for output in self._outputs)
         return (connected
                 and self.count_publishers(self._controller_topic) >= len(self._outputs))
@@ -130,6 +163,8 @@ class TrackingExperimentNode(RobotNode):
         self.get_logger().info(f'{self._way}: {phase}, {order.trajectory.duration:.1f} s')
 
     def _record(self, player: MotionPlayer) -> None:
+        if self._loaded:
+            self._hang(0.0)
         times = np.array([sample.time - player.start for sample in self._samples])
         self._recordings.append(MotionRecording(
             self._way, self._motion, times, np.array([sample.q for sample in self._samples]),

@@ -85,3 +85,32 @@ def test_it_waits_for_all_its_partners(node, monkeypatch):
 def test_settings_that_cannot_be_are_refused(make_node, planar, parameters, message):
     with pytest.raises(ParameterError, match=message):
         make_node(TrackingExperimentNode, robot_description=planar, **parameters)
+
+
+def test_a_load_appears_in_every_motion_and_is_taken_off(make_node, planar, tmp_path, monkeypatch):
+    node = make_node(TrackingExperimentNode, robot_description=planar, motion_duration=2.0,
+                     approach_duration=0.5, output=str(tmp_path / 'tracking.npz'), load_mass=1.5,
+                     load_place=[0.0, 0.1, 0.0], load_time=1.0, ways=['a'], topics=['robot'])
+    node.time, node.sent, loads = 50.0, [], []
+    monkeypatch.setattr(type(node), 'now', property(lambda self: self.time))
+    monkeypatch.setattr(node, 'count_publishers', lambda topic: 1)
+    output = node._outputs[0]
+    monkeypatch.setattr(output, 'get_subscription_count', lambda: 1)
+    monkeypatch.setattr(output, 'publish', lambda message: node.sent.append((0, message)))
+    monkeypatch.setattr(node._load_client, 'call_async', lambda request: loads.append(
+        (node.time, request.payload.inertia.m, request.payload.inertia.com.y)))
+    run(node, 1.0)
+    assert not node.sent, 'the service is not there'
+    monkeypatch.setattr(node._load_client, 'service_is_ready', lambda: True)
+    run(node, 20.0)
+    assert node.finished
+    (on, mass, y), (off, nothing, _) = loads
+    assert (mass, y, nothing) == pytest.approx((1.5, 0.1, 0.0))
+    start = seconds(node.sent[-1][1].header.stamp)
+    assert on == pytest.approx(start + 1.0, abs=0.06) and off >= start + 2.0
+
+
+def test_a_load_at_no_place_is_refused(make_node, planar, tmp_path):
+    with pytest.raises(ParameterError, match='load_place: 2 numbers, expected 3'):
+        make_node(TrackingExperimentNode, start=False, robot_description=planar,
+                  output=str(tmp_path / 'a.npz'), load_mass=1.0, load_place=[0.0, 0.1])

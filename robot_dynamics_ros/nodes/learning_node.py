@@ -18,7 +18,7 @@ from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot_node import RobotNode
 
 #: Joint states that are handled together, and how long they may wait for it [s].
-BATCH = 20
+BATCH = 100
 LONGEST_WAIT = 0.1
 
 

@@ -18,10 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.chain.csv_table import TableError
+from robot_dynamics_ros.chain.urdf import chain_from_urdf
 from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
 from robot_dynamics_ros.control.adaptive_choice import LAW_NAMES
+from robot_dynamics_ros.control.demonstration import middle_position
 from robot_dynamics_ros.control.recording import MotionRecording, load_recordings
 from robot_dynamics_ros.errors import RobotDynamicsError
 
@@ -73,22 +75,24 @@ def run(arguments: argparse.Namespace) -> int:
 def _recorded(arguments: argparse.Namespace, name: str, learning: bool, load_time: float,
               folder: Path) -> MotionRecording:
     share, output = share_folder(), folder / 'recording.npz'
-    robot = {
-        'robot_description': (share / 'urdf' / 'demo_arm.urdf').read_text(encoding='utf-8'),
-        'joints_file': str(share / 'config' / 'demo_arm_joints.yaml')}
+    urdf = share / 'urdf' / 'demo_arm.urdf'
+    robot = {'robot_description': urdf.read_text(encoding='utf-8'),
+             'joints_file': str(share / 'config' / 'demo_arm_joints.yaml')}
+    first = middle_position(chain_from_urdf(urdf))  # where the motion begins
     listening = {**robot, 'use_sim_time': True}
     never = {} if learning else {'learning_time': math.inf, 'friction_time': math.inf}
     with NodeProcesses(folder, NAMESPACE) as nodes:
         # in step with the controller: on a busy machine the demo is slower, not different
         nodes.start('simulated_robot', {**robot, 'publish_clock': True, 'lockstep': True,
-                                        'publish_rate': 200.0, 'simulation_rate': 400.0})
+                                        'publish_rate': 200.0, 'simulation_rate': 400.0,
+                                        'initial_position': first.tolist()})
         nodes.start('adaptive_controller', {**listening, 'law': arguments.law, **never},
                     {'~/commands': 'simulated_robot/commands'})
         _wait_for_control(nodes)
         nodes.start('tracking_experiment', {
             **listening, 'output': str(output), 'ways': [name], 'topics': ['joint_trajectory'],
-            'motion_duration': arguments.duration, 'load_mass': arguments.payload,
-            'load_place': list(PLACE), 'load_time': load_time})
+            'motion_duration': arguments.duration, 'approach_duration': 0.5,
+            'load_mass': arguments.payload, 'load_place': list(PLACE), 'load_time': load_time})
         nodes.wait('tracking_experiment', PATIENCE + 4.0 * arguments.duration)
     return load_recordings(output)[0]
 

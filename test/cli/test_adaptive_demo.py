@@ -15,7 +15,7 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 @pytest.mark.slow
 def test_a_load_over_ros_is_learned(ros, tmp_path, capsys):
     picture = tmp_path / 'errors.png'
-    code = main(['adaptive_demo', '--duration', '5', '--plot', str(picture)])
+    code = main(['adaptive_demo', '--duration', '4', '--plot', str(picture)])
     printed = capsys.readouterr().out
     assert code == 0, printed
     assert picture.read_bytes().startswith(b'\x89PNG')

@@ -16,6 +16,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from launch_ros.actions import Node
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 from support.messages import motion_message
 from trajectory_msgs.msg import JointTrajectory
 
@@ -111,7 +112,10 @@ def test_gazebo_gets_a_controlled_robot_a_clock_and_controllers():
     assert executables == ['robot_state_publisher', 'create', 'parameter_bridge', 'spawner']
 
 
-def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
+@pytest.mark.parametrize(('name', 'commands', 'kind', 'processes'), [
+    ('demo', 'joint_trajectory', None, 5),
+    ('adaptive_demo', 'commands', Float64MultiArray, 2)])
+def test_the_demo_launch_files_run_and_end(ros, tmp_path, name, commands, kind, processes):
     script = ("import sys; from launch import LaunchDescription, LaunchService; "
               "from launch.actions import IncludeLaunchDescription as Include; "
               "from launch.launch_description_sources import "
@@ -122,7 +126,7 @@ def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
     output = tmp_path / 'launch.txt'
     with output.open('wb') as file:
         process = subprocess.Popen(
-            [sys.executable, '-c', script, str(ROOT / 'launch' / 'demo.launch.py'),
+            [sys.executable, '-c', script, str(ROOT / 'launch' / f'{name}.launch.py'),
              str(ROOT / 'urdf' / 'planar_2r.urdf')], stdout=file, stderr=subprocess.STDOUT)
     try:
         states = []
@@ -130,8 +134,10 @@ def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
         ros.spin_until(lambda: states or process.poll() is not None, 'joint states')
         assert process.poll() is None, output.read_text()
         topic = ros.node.create_publisher(JointTrajectory, '/arm/joint_trajectory', 10)
-        ros.spin_until(topic.get_subscription_count, 'the feedforward node')
-        ros.wait_for_publishers('/arm/simulated_robot/joint_trajectory')
+        ros.spin_until(topic.get_subscription_count, 'who takes the trajectory')
+        ros.wait_for_publishers(f'/arm/simulated_robot/{commands}')
+        if kind is not None:  # efforts come as soon as the arm is under control
+            ros.receive(kind, f'/arm/simulated_robot/{commands}')
         topic.publish(motion_message(goal=(0.5, -0.4)))
         ros.spin_until(lambda: abs(states[-1].position[0] - 0.5) < 0.05, 'the motion')
     finally:
@@ -143,4 +149,4 @@ def test_the_demo_launch_file_runs_and_ends(ros, tmp_path):
             raise
     text = output.read_text()
     assert process.returncode == 0, text
-    assert text.count('process has finished cleanly') == 5, text
+    assert text.count('process has finished cleanly') == processes, text

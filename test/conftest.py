@@ -5,9 +5,15 @@ import os
 
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
+import hypothesis
 import numpy as np
 import pytest
 from support.availability import ros_missing, skip_without_ros
+
+
+# an example may take long on a busy machine; that is no failure
+hypothesis.settings.register_profile('patient', deadline=None)
+hypothesis.settings.load_profile('patient')
 
 
 def pytest_addoption(parser):

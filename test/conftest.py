@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from support.availability import ros_missing, skip_without_ros
 
-
 # an example may take long on a busy machine; that is no failure
 hypothesis.settings.register_profile('patient', deadline=None)
 hypothesis.settings.load_profile('patient')

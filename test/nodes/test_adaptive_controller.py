@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from std_msgs.msg import String
 from support.messages import joint_state_message, payload_message, published

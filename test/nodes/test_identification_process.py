@@ -4,8 +4,9 @@
 import signal
 
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import Trigger

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from support.messages import joint_state_message, motion_message, payload_message, published

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from rclpy.parameter import Parameter
 

@@ -5,8 +5,9 @@ import signal
 
 import numpy as np
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray

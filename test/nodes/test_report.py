@@ -2,8 +2,9 @@
 """What a node says about itself."""
 
 import pytest
+from support.availability import skip_without_ros
 
-pytest.importorskip('robot_dynamics_interfaces.msg', reason='needs ROS 2')
+skip_without_ros()
 
 from support.messages import published
 

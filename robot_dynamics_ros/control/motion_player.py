@@ -4,7 +4,8 @@ Plays a motion on a robot: go to its first point, begin, watch, and stop safely.
 
 The player only says what to send to a trajectory controller and when. It stops where joint states
 stay away, where the robot leaves the motion, and when it is told to: by a motion that brakes and
-then holds, which every trajectory controller understands.
+then holds, which every trajectory controller understands. A robot that follows is braked along the
+motion that is running, which needs no joint state; one that has left it is braked where it is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from robot_dynamics_ros.errors import StateError, TrajectoryError
 _PEAK = 1.875
 #: Joints without velocity limit approach with this speed [rad/s, m/s].
 _FREE_SPEED = 1.0
+#: Points of a brake along the motion.
+_BRAKE_POINTS = 10
 
 
 class Phase(Enum):
@@ -98,6 +101,7 @@ class MotionPlayer:
         self._limits = chain.position_limits
         self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits, nan=_FREE_SPEED)
         self._order: Order | None = None
+        self._watched = -np.inf  # clock time of the last look at the motion [s]
         self._tries = 0
         self._check()
 
@@ -156,35 +160,59 @@ class MotionPlayer:
         if not self.running or self._order is None:
             return None
         s, elapsed = self.settings, now - self._order.start
+        self._watched = now
         if abs(now - sample.received) > s.timeout:
-            return self.stop(now, sample, f'no joint state for {now - sample.received:.2f} s')
-        if elapsed > -s.lead:
-            desired = self._order.trajectory.sample(max(0.0, elapsed)).q
-            away = np.abs(desired - sample.q)
-            if elapsed >= 0.0 and np.any(away > s.deviation):
+            return self.stop(now, f'no joint state for {now - sample.received:.2f} s')
+        # a joint state is compared with the motion at its own time: the motion has moved on since
+        seen = sample.received - self._order.start
+        if seen >= 0.0:
+            away = np.abs(self._order.trajectory.sample(seen).q - sample.q)
+            if np.any(away > s.deviation):
                 i = int(np.argmax(away))
-                return self.stop(now, sample, f'joint {self.motion.joint_names[i]} is '
-                                              f'{away[i]:.2f} away from the motion')
+                return self.stop(now, f'joint {self.motion.joint_names[i]} is {away[i]:.2f} away '
+                                      'from the motion', sample)
         if self.phase is Phase.APPROACH:
             return self._after_approach(now, elapsed, sample)
         if elapsed > self._order.trajectory.duration + s.lead:
             self.phase = Phase.DONE
         return None
 
-    def stop(self, now: float, sample: JointSample, reason: str) -> Order:
+    def stop(self, now: float, reason: str, astray: JointSample | None = None) -> Order:
         """
         Return the motion that brakes the robot.
 
         :param now: clock time [s].
-        :param sample: the newest joint state there is.
         :param reason: why, for people.
+        :param astray: fresh joint state of a robot that has left the motion, which is braked
+            where it is; None = brake along the motion that is running.
+        :raises StateError: no motion is running to brake along.
         """
+        if astray is None and self._order is None:
+            raise StateError('nothing has been sent yet that could be braked')
         self.phase, self.reason = Phase.STOPPED, reason
+        brake = self._along_the_motion(now) if astray is None else self._on_the_spot(astray)
+        return Order(brake, now)
+
+    def _along_the_motion(self, now: float) -> Trajectory:
+        """Return the running motion with its time slowing down smoothly to a halt."""
+        assert self._order is not None
+        # where the clock was set back, the last look tells how far the motion is
+        elapsed = max(now, self._watched) - self._order.start
+        time = self.settings.brake
+        u = np.arange(1, _BRAKE_POINTS + 1) / _BRAKE_POINTS  # parts of the brake that are over
+        # rate of the motion's time: 1 - 3 u^2 + 2 u^3, from 1 to 0 without a jerk at either end
+        along = elapsed + time * (u - u**3 + 0.5 * u**4)
+        rate, rate_change = 1.0 - 3.0 * u**2 + 2.0 * u**3, 6.0 * (u**2 - u) / time
+        q, qd, qdd, _ = self._order.trajectory.sample(np.maximum(along, 0.0))
+        return Trajectory(self.motion.joint_names, time * u, q, rate[:, None] * qd,
+                          rate[:, None]**2 * qdd + rate_change[:, None] * qd)
+
+    def _on_the_spot(self, sample: JointSample) -> Trajectory:
+        """Return a brake from the measured position and velocity."""
         time = self.settings.brake
         q = np.clip(sample.q + 0.5 * time * sample.qd_or_rest, *self._limits)
         rest = np.zeros((1, q.size))
-        return Order(Trajectory(self.motion.joint_names, np.array([time]), q[None], rest, rest),
-                     now)
+        return Trajectory(self.motion.joint_names, np.array([time]), q[None], rest, rest)
 
     def _after_approach(self, now: float, elapsed: float, sample: JointSample) -> Order | None:
         if self._order is None or elapsed < self._order.trajectory.duration + self.settings.settle:
@@ -196,11 +224,11 @@ class MotionPlayer:
         if self._tries < self.settings.tries:
             return self.begin(now, sample)
         i = int(np.argmax(away))
-        return self.stop(now, sample, f'joint {self.motion.joint_names[i]} does not reach the '
-                                      f'start: {away[i]:.2f} away after {self._tries} approaches')
+        return self.stop(now, f'joint {self.motion.joint_names[i]} does not reach the start: '
+                              f'{away[i]:.2f} away after {self._tries} approaches', sample)
 
     def _send(self, trajectory: Trajectory, now: float) -> Order:
-        self._order = Order(trajectory, now + self.settings.lead)
+        self._order, self._watched = Order(trajectory, now + self.settings.lead), now
         return self._order
 
 

@@ -191,9 +191,9 @@ class ExcitationNode(RobotNode):
 
     def _stop(self, reason: str) -> bool:
         """Brake the robot, if it moves because of this node; return whether it did."""
-        if self._player is None or self._measured is None or not self._player.running:
+        if self._player is None or not self._player.running:
             return False
-        self._send(self._player.stop(self.now, self._measured, reason))
+        self._send(self._player.stop(self.now, reason))
         self.report.warn('excitation stops', f'stopped: {reason}')
         return True
 

@@ -103,7 +103,7 @@ class TrackingExperimentNode(RobotNode):
     def come_to_rest(self) -> None:
         """Brake the robot."""
         if self._player is not None and self._player.running:
-            self._send(self._player.stop(self.now, self._samples[-1], 'the node ends'))
+            self._send(self._player.stop(self.now, 'the node ends'))
 
     def _on_joint_state(self, message: JointState) -> None:
         if self._reader is None:

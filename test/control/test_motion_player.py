@@ -120,11 +120,71 @@ def test_joint_states_that_stay_away_stop_it(chain, motion):
     assert 'no joint state for 0.60 s' in player.reason
 
 
+def playing(chain, motion, elapsed):
+    """Return a player whose motion has been running for a time, and the robot and the clock."""
+    robot, player = Robot(motion.positions[0]), MotionPlayer(motion, chain)
+    robot.order = player.begin(0.0, robot.sample(0.0))
+    now = 0.0
+    while player.phase is Phase.APPROACH:
+        now += 0.05
+        robot.order = player.step(now, robot.sample(now)) or robot.order
+    for later in np.arange(now, player.start + elapsed, 0.05):
+        assert player.step(later, robot.sample(later)) is None
+    return player, robot, player.start + elapsed
+
+
+@pytest.mark.parametrize('elapsed', np.linspace(0.2, 2.4, 12))
+def test_stale_joint_states_are_not_compared_with_a_motion_that_went_on(chain, motion, elapsed):
+    strict = replace(motion, times=motion.times / 2.0, velocities=2.0 * motion.velocities,
+                     accelerations=4.0 * motion.accelerations)
+    player, robot, last = playing(chain, strict, 0.5 * elapsed)
+    stale = robot.sample(last)
+    now = last
+    while player.running:
+        now += 0.05
+        order = player.step(now, stale)
+    assert player.reason.startswith('no joint state')
+    assert now - last == pytest.approx(SETTINGS.timeout, abs=0.051)
+    assert order.start == now
+
+
+@pytest.mark.parametrize('elapsed', np.linspace(0.0, 3.0, 13))
+def test_a_robot_that_follows_is_braked_along_the_motion(chain, motion, elapsed):
+    player, robot, now = playing(chain, motion, elapsed)
+    brake = player.stop(now, 'test')
+    before = robot.sample(now)
+    curve, _ = brake.trajectory.begun(0.0, before.q, before.qd)
+    t = np.linspace(0.0, SETTINGS.brake, 200)
+    # the same path, its time slowing down from 1 to 0
+    u = t / SETTINGS.brake
+    path = motion.sample(elapsed + SETTINGS.brake * (u - u**3 + 0.5 * u**4))
+    found = curve.sample(t)
+    later = u >= 0.1  # the controller begins its first piece, of 50 ms, without acceleration
+    np.testing.assert_allclose(found.q, path.q, atol=2e-3)
+    np.testing.assert_allclose(found.q[later], path.q[later], atol=1e-4)
+    rate = (1.0 - 3.0 * u**2 + 2.0 * u**3)[:, None]
+    np.testing.assert_allclose(found.qd[later], (rate * path.qd)[later], atol=5e-3)
+    np.testing.assert_allclose(brake.trajectory.velocities[-1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(brake.trajectory.accelerations[-1], 0.0, atol=1e-12)
+
+
+def test_a_clock_set_back_brakes_where_the_motion_was(chain, motion):
+    player, robot, now = playing(chain, motion, 1.0)
+    brake = player.stop(now - 1000.0, 'clock')
+    assert brake.start == now - 1000.0
+    np.testing.assert_allclose(brake.trajectory.positions[0], robot.sample(now).q, atol=0.15)
+
+
+def test_nothing_can_be_braked_before_anything_was_sent(chain, motion):
+    with pytest.raises(StateError, match='nothing has been sent'):
+        MotionPlayer(motion, chain).stop(0.0, 'test')
+
+
 def test_a_brake_stays_inside_the_limits_and_knows_no_nan(chain, motion):
     player = MotionPlayer(motion, chain)
     upper = np.nan_to_num(chain.position_limits[1], posinf=3.0)
     rushing = JointSample(0.0, 0.0, upper, np.array([50.0, np.nan]), np.zeros(2))
-    order = player.stop(0.0, rushing, 'test')
+    order = player.stop(0.0, 'test', rushing)
     assert np.all(np.isfinite(order.trajectory.positions))
     assert np.all(order.trajectory.positions <= chain.position_limits[1])
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pinocchio
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 
 
 def pinocchio_functions(chain: Chain) -> dict[str, Callable[..., Any]]:

@@ -17,10 +17,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, Pose, read_only
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError, StateError
 
 JointType = Literal['revolute', 'prismatic']
@@ -112,7 +113,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         """Freeze the gravity vector and check that the parts fit together."""
-        object.__setattr__(self, 'gravity', read_only(self.gravity))
+        freeze(self, 'gravity')
         if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
             raise ChainError(f'gravity must be three finite numbers [m/s^2], got {self.gravity}')
         if not self.joints:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import ParameterError
 
 #: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
@@ -41,8 +41,7 @@ class EffortSemantics:
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check them."""
-        for name in ('sign', 'gain', 'offset'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        freeze(self, 'sign', 'gain', 'offset')
         object.__setattr__(self, 'side', tuple(self.side))
         object.__setattr__(self, 'gravity_removed', tuple(self.gravity_removed))
         n = self.sign.size
@@ -60,7 +59,7 @@ class EffortSemantics:
             raise ParameterError(f'effort: side must be one of {", ".join(EFFORT_SIDES)}, '
                                  f'got {", ".join(self.side)}')
         if self.coupling is not None:
-            object.__setattr__(self, 'coupling', read_only(self.coupling))
+            freeze(self, 'coupling')
             if np.shape(self.coupling) != (n, n):
                 raise ParameterError(f'effort: coupling has shape {np.shape(self.coupling)}, '
                                      f'expected ({n}, {n})')

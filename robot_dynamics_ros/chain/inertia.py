@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, Pose, read_only
+from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.chain.pose import Pose
 
 #: The ten standard parameters of a link, in Khalil & Dombre's order; tensor entries, not products.
 STANDARD_PARAMETERS = ('XX', 'XY', 'XZ', 'YY', 'YZ', 'ZZ', 'MX', 'MY', 'MZ', 'M')
@@ -40,8 +41,7 @@ class Inertia:
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
         object.__setattr__(self, 'mass', float(self.mass))
-        object.__setattr__(self, 'first_moment', read_only(self.first_moment))
-        object.__setattr__(self, 'tensor', read_only(self.tensor))
+        freeze(self, 'first_moment', 'tensor')
 
     @classmethod
     def zero(cls) -> Inertia:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, freeze, read_only
 from robot_dynamics_ros.errors import ParameterError
 
 _PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
@@ -48,7 +48,7 @@ class JointPhysics:
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check sizes and signs."""
-        object.__setattr__(self, 'rotor_inertia', read_only(self.rotor_inertia))
+        freeze(self, 'rotor_inertia')
         n = self.rotor_inertia.size
         for name in _PER_JOINT:
             given = getattr(self, name)

@@ -6,16 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
-
-
-def read_only(values: ArrayLike) -> Array:
-    """Return a read-only float64 copy."""
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array
+from robot_dynamics_ros.arrays import Array, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +25,7 @@ class Pose:
 
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
-        object.__setattr__(self, 'rotation', read_only(self.rotation))
-        object.__setattr__(self, 'translation', read_only(self.translation))
+        freeze(self, 'rotation', 'translation')
 
     @classmethod
     def identity(cls) -> Pose:

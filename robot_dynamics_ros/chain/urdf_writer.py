@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.document import read_document, read_text
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.payload import payload_inertia
-from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.tree import Tree, tree_from_urdf
 from robot_dynamics_ros.chain.urdf import chain_from_urdf, link_poses, locked_positions
 from robot_dynamics_ros.chain.xml_text import XmlText

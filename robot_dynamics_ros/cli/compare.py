@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.dynamics.linear_forms import coefficients
 from robot_dynamics_ros.dynamics.structural_rank import right_inverse

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.control.recording import MotionRecording
 from robot_dynamics_ros.estimation.estimate import EstimateState

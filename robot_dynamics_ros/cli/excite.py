@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.csv_table import TableError, read_csv_table, write_csv_table
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.cli.progress import Progress
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from timeit import Timer
 from typing import NamedTuple
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 
 
 class Timed(NamedTuple):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.csv_table import (
     CsvTable,
@@ -18,7 +19,6 @@ from robot_dynamics_ros.chain.csv_table import (
     write_csv_table,
 )
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.codegen.model import compile_model

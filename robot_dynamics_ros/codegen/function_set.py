@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.entry import Entry, new_entry
 from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH, Equations, JointForm
 from robot_dynamics_ros.codegen.graph import GraphTooLarge

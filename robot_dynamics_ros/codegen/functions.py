@@ -16,9 +16,9 @@ from functools import cached_property
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.graph import Graph, Node, Value
 from robot_dynamics_ros.codegen.program import Program, Vector
 from robot_dynamics_ros.dynamics.customized import (

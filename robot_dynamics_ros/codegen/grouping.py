@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.dynamics.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.mlc import MlcSet
 from robot_dynamics_ros.dynamics.numeric_set import numeric_forms

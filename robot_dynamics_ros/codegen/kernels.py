@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.entry import Entry
 from robot_dynamics_ros.codegen.llvm_source import llvm_source
 from robot_dynamics_ros.codegen.machine_code import Machine

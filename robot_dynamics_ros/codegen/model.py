@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.function_set import FunctionSet
 from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH, JointForm
 from robot_dynamics_ros.codegen.grouping import grouping_matrix

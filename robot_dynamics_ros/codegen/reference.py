@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.functions import LINEAR_RECURSION_FROM
 from robot_dynamics_ros.codegen.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.forward_dynamics import (

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.functions import JointForm, joint_parameters
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.python_source import compiled, prologue_source

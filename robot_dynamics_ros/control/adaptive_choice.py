@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptation_gains import balanced_gains, typical_inertia

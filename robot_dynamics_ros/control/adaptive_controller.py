@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw
 from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort

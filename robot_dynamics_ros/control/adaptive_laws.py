@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.learned_model import LearnedModel
 from robot_dynamics_ros.control.trajectory import TrajectorySample

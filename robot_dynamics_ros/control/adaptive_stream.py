@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.adaptive_controller import AdaptiveController
 from robot_dynamics_ros.control.effort_limits import LimitedEffort
 from robot_dynamics_ros.control.joint_state import JointSample

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 
 
@@ -29,7 +29,7 @@ class DynamicParameters:
 
     def __post_init__(self) -> None:
         """Copy the parameters and make them read-only."""
-        object.__setattr__(self, 'minimal', read_only(self.minimal))
+        freeze(self, 'minimal')
 
     @classmethod
     def of(cls, estimate: MlcEstimate) -> DynamicParameters:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 
@@ -42,7 +42,7 @@ class EffortLimits:
 
     def __post_init__(self) -> None:
         """Copy the limits, make them read-only and check them."""
-        object.__setattr__(self, 'values', read_only(self.values))
+        freeze(self, 'values')
         bad = [name for name, limit in zip(self.joint_names, self.values)
                if not (np.isfinite(limit) and limit > 0.0)]
         if bad:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.resampling import resample, with_hold

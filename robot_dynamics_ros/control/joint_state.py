@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError
 
 #: A stamp this much older than the last one [s] is no late message but another clock.

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.control.unknown_parameters import UnknownParameters, joint_term_values
 from robot_dynamics_ros.dynamics.friction import dry_friction, sign_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.parameter_gate import Judgement, ParameterGate

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.recent_motion import RecentMotion, Residual

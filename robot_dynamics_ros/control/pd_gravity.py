@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.control.trajectory import TrajectorySample

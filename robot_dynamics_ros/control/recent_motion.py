@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.momentum_observer import (
     LONGEST_STEP,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.control.tracking import Tracking
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import TrajectoryError
@@ -38,8 +38,7 @@ class MotionRecording:
 
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
-        for name in _ARRAYS:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        freeze(self, *_ARRAYS)
 
     @property
     def tracking(self) -> Tracking:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.trajectory import Trajectory, TrajectorySample
 from robot_dynamics_ros.errors import ParameterError
 

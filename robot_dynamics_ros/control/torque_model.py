@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 
 
 class TorqueModel(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.momentum_observer import MomentumModel, MomentumObserver
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
 from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.control.feedforward import GravityMode, feedforward_torque

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import TrajectoryError
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, freeze, read_only
 from robot_dynamics_ros.errors import TrajectoryError
 
 _OPTIONAL = ('velocities', 'accelerations', 'efforts')
@@ -69,7 +69,7 @@ class Trajectory:
         object.__setattr__(self, 'joint_names', names)
         if not names or len(set(names)) != len(names):
             raise TrajectoryError(f'joint_names must be different names, got {list(names)}')
-        object.__setattr__(self, 'times', read_only(self.times))
+        freeze(self, 'times')
         if self.times.ndim != 1 or not self.times.size:
             raise TrajectoryError('a trajectory needs at least one point')
         shape = (self.times.size, len(names))

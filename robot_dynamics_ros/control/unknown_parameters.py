@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, freeze, read_only
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
 from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
@@ -56,8 +56,7 @@ class UnknownParameters:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only; refuse names that occur twice and impossible bounds."""
-        for name in ('matrix', 'start', 'lower', 'upper'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        freeze(self, 'matrix', 'start', 'lower', 'upper')
         twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
         if twice:
             raise ParameterError(f'unknown parameter {twice[0]} is named twice')

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import TrajectoryError
 

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.dynamics.frames import gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.joint_torque import friction_torque, rotor_inertia_matrix
 from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
@@ -59,7 +59,7 @@ class ElasticModel:
 
     def __post_init__(self) -> None:
         """Freeze the stiffness and refuse springs that cannot be."""
-        object.__setattr__(self, 'stiffness', read_only(self.stiffness))
+        freeze(self, 'stiffness')
         names = self.chain.joint_names
         if self.stiffness.shape != (len(names),):
             raise ParameterError(f'stiffness has shape {self.stiffness.shape}, expected '

@@ -17,8 +17,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.frames import gravity_vector
 from robot_dynamics_ros.dynamics.lu_meng import momentum_split
 from robot_dynamics_ros.dynamics.samples import Samples

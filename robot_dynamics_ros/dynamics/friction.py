@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.frames import Function
 from robot_dynamics_ros.dynamics.vector import Scalar
 

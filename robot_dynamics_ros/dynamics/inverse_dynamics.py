@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.body import bodies
 from robot_dynamics_ros.dynamics.composite import inertia_constants
 from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector

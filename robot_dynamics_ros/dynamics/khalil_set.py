@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Joint
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS, Inertia
-from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.linear_forms import LinearForms
 from robot_dynamics_ros.dynamics.structure import Axis, Structure
 

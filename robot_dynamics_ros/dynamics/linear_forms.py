@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.errors import ParameterError
 
 #: Entries smaller than this part of the largest entry of their row are rounding dust.

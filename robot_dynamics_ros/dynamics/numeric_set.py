@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import STANDARD_UNITS
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.linear_forms import LinearForms
 from robot_dynamics_ros.dynamics.structural_rank import RANK_TOLERANCE
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.mlc import MlcSet
 
 

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.motion import LinkMotion, carried_motion, matrix_of_products
 from robot_dynamics_ros.dynamics.regressor import link_twists, regressor_rows

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.frames import FixedFrame, JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.motion import LinkMotion, link_motion, motion_of_fixed_frame
 from robot_dynamics_ros.dynamics.pair import Pair, moved_twist

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.dynamics.linear_forms import formula
 from robot_dynamics_ros.dynamics.mlc import MlcSet
 from robot_dynamics_ros.dynamics.structure import Structure, perpendicular, structure

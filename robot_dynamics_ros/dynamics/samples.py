@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.frames import JointFrame, joint_frames
 from robot_dynamics_ros.dynamics.vector import Scalar
 from robot_dynamics_ros.errors import StateError

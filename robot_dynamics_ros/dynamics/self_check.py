@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.forward_dynamics import by_mass_matrix, linear_recursion
 from robot_dynamics_ros.dynamics.frames import gravity_vector
 from robot_dynamics_ros.dynamics.inverse_dynamics import FORMULATIONS, inverse_dynamics

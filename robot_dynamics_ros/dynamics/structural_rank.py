@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.dynamics.regressor import standard_regressor
 
 #: Singular values below this part of the largest one are zero. Axes at an angle of eps give

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 
 #: Unit vector of floats.
 Axis = tuple[float, float, float]

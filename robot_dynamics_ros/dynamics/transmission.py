@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array
 
 
 @dataclass(frozen=True, eq=False)

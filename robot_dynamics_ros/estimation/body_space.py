@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 
 #: Order of a pseudo-inertia, and its number of different entries.
 ORDER, ENTRIES = 4, 10

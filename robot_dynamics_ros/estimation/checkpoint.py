@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.atomic_file import write_atomically
 

@@ -13,11 +13,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recording import Recording
-
-Mask = NDArray[np.bool_]
 
 #: A pause longer than this many usual steps is a gap.
 GAP_STEPS = 4.5

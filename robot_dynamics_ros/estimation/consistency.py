@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.dynamics.mlc import MlcSet
 from robot_dynamics_ros.dynamics.structural_rank import stacked_regressor
 from robot_dynamics_ros.errors import IdentificationError, ParameterError

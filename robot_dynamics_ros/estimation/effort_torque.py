@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import ParameterError
 
 

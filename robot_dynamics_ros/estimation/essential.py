@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.estimation.regression import Fit, upper_triangle
 
 #: A parameter stays if leaving it out costs more than this (chi-square, 1 %).

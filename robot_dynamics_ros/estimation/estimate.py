@@ -8,9 +8,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
 
 
@@ -58,8 +58,7 @@ class MlcEstimate:
 
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
-        object.__setattr__(self, 'covariance', read_only(self.covariance))
-        object.__setattr__(self, 'residual_rms', read_only(self.residual_rms))
+        freeze(self, 'covariance', 'residual_rms')
 
     @classmethod
     def not_estimated(cls, chain: Chain, mlc: MlcSet) -> MlcEstimate:

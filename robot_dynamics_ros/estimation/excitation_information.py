@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.errors import ExcitationError
 

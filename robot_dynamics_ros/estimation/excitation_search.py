@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation_height import HeightPoints

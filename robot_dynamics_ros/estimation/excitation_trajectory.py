@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array, read_only
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import TrajectoryError
 
 #: Fewer cannot start and end at rest and move in between.
@@ -61,8 +61,7 @@ class FourierTrajectory:
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check the ends."""
-        for name in ('start', 'sine', 'cosine'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        freeze(self, 'start', 'sine', 'cosine')
         n = len(self.joint_names)
         if (self.start.shape != (n,) or self.sine.ndim != 2 or len(self.sine) != n
                 or self.sine.shape != self.cosine.shape):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.cleaning import GAP_STEPS, CutOut
 

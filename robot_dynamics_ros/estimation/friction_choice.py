@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.estimation.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression import (
     Solution,

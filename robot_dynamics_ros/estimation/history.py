@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.atomic_file import write_atomically
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.finding import Finding
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
-from robot_dynamics_ros.estimation.cleaning import Mask
 from robot_dynamics_ros.estimation.essential import essential_parameters
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.friction_choice import STRIBECK_PARTS

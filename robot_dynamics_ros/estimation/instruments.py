@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask, Stretch
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.estimation.cleaning import Stretch
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.regression import Fit
 from robot_dynamics_ros.estimation.rows import Rows

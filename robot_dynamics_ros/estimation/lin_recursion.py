@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.estimation.rows import Rows
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.dynamics.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError

@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.finding import Finding
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import IdentificationError
-from robot_dynamics_ros.estimation.cleaning import CutOut, Mask, Stretch, clean
+from robot_dynamics_ros.estimation.cleaning import (
+    CutOut,
+    Stretch,
+    clean,
+)
 from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
 from robot_dynamics_ros.estimation.recording import Recording
 from robot_dynamics_ros.estimation.recording_checks import check_recording

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.estimation.torque_terms import Unknowns
 
 #: Taken for links that a URDF leaves without mass or extent.

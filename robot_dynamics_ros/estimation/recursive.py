@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.recursive_kernel import (

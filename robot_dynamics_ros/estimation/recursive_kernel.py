@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 
 Indices = NDArray[np.int64]
 

@@ -17,8 +17,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.rows import Rows
 

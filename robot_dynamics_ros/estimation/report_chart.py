@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.estimation.time_blocks import Blocks
 
 #: Size of a chart in units of the view box; the page scales it to its width.

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.dynamics.mlc import MlcSet
-from robot_dynamics_ros.estimation.cleaning import CutOut, Mask
+from robot_dynamics_ros.estimation.cleaning import CutOut
 from robot_dynamics_ros.estimation.effort_torque import effort_from_torque
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.lin_recursion import JointDiagnosis

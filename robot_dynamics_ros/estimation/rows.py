@@ -10,9 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask
 from robot_dynamics_ros.estimation.smoothing import SmoothedSamples, low_pass, shrunk
 
 #: Samples per period of the parallel filter that are kept.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import IdentificationError
 from robot_dynamics_ros.estimation.body_space import ENTRIES, ORDER, BodySpace
 

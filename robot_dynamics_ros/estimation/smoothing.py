@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage, signal
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import IdentificationError
-from robot_dynamics_ros.estimation.cleaning import Mask, Stretch
+from robot_dynamics_ros.estimation.cleaning import Stretch
 
 #: Samples per period of the cut-off frequency that are kept.
 OVERSAMPLING = 20.0

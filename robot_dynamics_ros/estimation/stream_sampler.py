@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.cleaning import AT_LIMIT, CutOut
 from robot_dynamics_ros.estimation.effort_torque import torque_from_effort

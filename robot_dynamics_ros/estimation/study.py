@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.estimation.friction_choice import (
     FrictionCandidate,
     chosen_friction,

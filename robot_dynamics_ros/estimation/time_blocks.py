@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from robot_dynamics_ros.chain.pose import Array
-from robot_dynamics_ros.estimation.cleaning import Mask
+from robot_dynamics_ros.arrays import Array, Mask
 
 #: Number of the block of every sample (N,).
 Blocks = NDArray[np.int64]

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.dynamics.friction import dry_friction
 from robot_dynamics_ros.dynamics.linear_forms import formula

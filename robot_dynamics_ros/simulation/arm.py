@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 

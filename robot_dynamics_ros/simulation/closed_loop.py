@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array, read_only
 from robot_dynamics_ros.control.adaptive_controller import AdaptiveController
 from robot_dynamics_ros.control.recording import MotionRecording
 from robot_dynamics_ros.control.tracking import Tracking
@@ -52,8 +52,7 @@ class ClosedLoopRun:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for name in ('clamped', 'theta'):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        freeze(self, 'clamped', 'theta')
 
     def value_of(self, name: str) -> Array | None:
         """Return the values (N,) of something that is learned; None where it is not."""

@@ -13,9 +13,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import compile_model
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw, Craig, SlotineLi

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.chain.pose import Array
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive_laws import SlotineLi

@@ -16,9 +16,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Joint
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array, Pose
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.body import Body, bodies
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position

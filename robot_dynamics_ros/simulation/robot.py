@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.pose import Array
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
 from robot_dynamics_ros.errors import ParameterError, StateError

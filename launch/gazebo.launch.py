@@ -13,7 +13,7 @@ from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.nodes.launch_support import (
     declare_arguments,
     read_description,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.dh import chain_from_dh
     from robot_dynamics_ros.chain.effort import EffortSemantics
     from robot_dynamics_ros.chain.joint_physics import JointPhysics
-    from robot_dynamics_ros.chain.urdf import chain_from_urdf
+    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
     from robot_dynamics_ros.codegen.model import Model, compile_model
     from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.errors import RobotDynamicsError
@@ -25,7 +25,7 @@ _HOME = {
     'Model': 'codegen.model',
     'RobotDynamicsError': 'errors',
     'chain_from_dh': 'chain.dh',
-    'chain_from_urdf': 'chain.urdf',
+    'chain_from_urdf': 'chain.urdf.reader',
     'compile_model': 'codegen.model',
     'identify': 'estimation.identification',
     'minimal_parameters': 'dynamics.mlc',

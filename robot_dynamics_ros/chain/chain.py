@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-The serial chain: joints in normal driving-axis frames, link inertias, gravity.
-
-Frames are those of Lin 1995, fig. 1 (modified Denavit-Hartenberg): the frame E_i sits on joint i
-with z_i along its axis, and E_i in E_(i-1) is Tx(b_i) Rx(beta_i) Tz(d_i) Rz(theta_i) (4)-(5).
-"""
+"""The serial chain: joints in normal driving-axis frames, link inertias, gravity, findings."""
 
 from __future__ import annotations
 
@@ -18,11 +13,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, freeze
-from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError, StateError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    One remark about a robot.
+
+    :param kind: short stable key, e.g. ``'negative_mass'``; programs match on it.
+    :param where: name of the link or joint, or ``''`` for the robot.
+    :param message: one sentence for people.
+    :param value: the number the remark is about, where there is one (SI units).
+    """
+
+    kind: str
+    where: str
+    message: str
+    value: float | None = None
+
+    def __str__(self) -> str:
+        """Return ``where: message``."""
+        return f'{self.where}: {self.message}' if self.where else self.message
+
 
 JointType = Literal['revolute', 'prismatic']
 

@@ -34,11 +34,10 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.checked_yaml import mapping, matrix, number, read_yaml, row
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
 
 FORMAT = 1
 _PHYSICS = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')

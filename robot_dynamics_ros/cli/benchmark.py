@@ -24,7 +24,7 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
 from robot_dynamics_ros.cli.timing import calls, interleaved, loop

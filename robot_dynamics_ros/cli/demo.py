@@ -17,7 +17,7 @@ from typing import Any
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.demo_report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.cli.node_processes import NodeProcesses
 from robot_dynamics_ros.cli.share_folder import share_folder

@@ -12,7 +12,6 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.csv_table import TableError, read_csv_table, write_csv_table
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.progress import Progress
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
@@ -22,6 +21,7 @@ from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation import Excitation, design_excitation
 from robot_dynamics_ros.estimation.excitation_information import CRITERIA
 from robot_dynamics_ros.estimation.excitation_trajectory import JointMotion
+from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
 
 _SHARES = ('position', 'speed', 'acceleration', 'effort')
 

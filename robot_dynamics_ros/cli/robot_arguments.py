@@ -28,7 +28,7 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
     """Return the chain that `robot` and the arguments of `add_chain_arguments` describe."""
-    from robot_dynamics_ros.chain.urdf import chain_from_urdf
+    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 
     return chain_from_urdf(arguments.robot, base=arguments.base, tip=arguments.tip,
                            gravity=arguments.gravity, locked=dict(arguments.lock))

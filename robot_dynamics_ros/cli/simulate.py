@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
@@ -24,6 +23,7 @@ from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.files.csv_table import TableError, read_csv_table
 from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise

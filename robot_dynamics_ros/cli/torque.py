@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.csv_table import (
+from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.files.csv_table import (
     CsvTable,
     TableError,
     read_csv_table,
     write_csv_table,
 )
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.table import short, table
-from robot_dynamics_ros.codegen.model import compile_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_dynamics_ros.chain.checked_yaml import mapping, number, read_yaml
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints
 from robot_dynamics_ros.errors import RobotDynamicsError, TrajectoryError
+from robot_dynamics_ros.files.checked_yaml import mapping, number, read_yaml
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 

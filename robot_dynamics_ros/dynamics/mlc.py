@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, read_only
-from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.dynamics.gravity_set import gravity_forms
 from robot_dynamics_ros.dynamics.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.lin_set import lin_forms

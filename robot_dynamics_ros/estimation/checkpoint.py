@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.atomic_file import write_atomically
+from robot_dynamics_ros.files.atomic_file import write_atomically
 
 FORMAT = 1
 _FORMAT, _HASH = 'checkpoint_format', 'model_hash'

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.urdf import sample_positions
+from robot_dynamics_ros.chain.urdf.reader import sample_positions
 from robot_dynamics_ros.dynamics.samples import Samples
 from robot_dynamics_ros.dynamics.vector import Vector, add, dot, vector
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import RecordingError
-from robot_dynamics_ros.estimation.atomic_file import write_atomically
 from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.files.atomic_file import write_atomically
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, Mask
-from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.essential import essential_parameters
 from robot_dynamics_ros.estimation.estimate import MlcEstimate

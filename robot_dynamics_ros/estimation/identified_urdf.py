@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.urdf_writer import Locked, carried_inertias, urdf_with_inertias
+from robot_dynamics_ros.chain.urdf.writer import Locked, carried_inertias, urdf_with_inertias
 from robot_dynamics_ros.estimation.consistency import ConsistentInertias, consistent_inertias
 from robot_dynamics_ros.estimation.estimate import MlcEstimate
 

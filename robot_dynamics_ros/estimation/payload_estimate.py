@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
-from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 
 #: Belief before any data, as deviations of the standard parameters: 30 kg within 0.3 m of the tip.

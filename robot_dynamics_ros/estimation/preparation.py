@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
-from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.errors import IdentificationError
 from robot_dynamics_ros.estimation.cleaning import (
     CutOut,

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recording import Recording
 from robot_dynamics_ros.estimation.rows import Rows

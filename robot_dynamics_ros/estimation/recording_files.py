@@ -16,10 +16,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.csv_table import read_csv_table
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.bag_file import read_bag
 from robot_dynamics_ros.estimation.recording import Recording
+from robot_dynamics_ros.files.csv_table import read_csv_table
 
 SUFFIXES = ('.csv', '.npz', '.db3', '.mcap')
 

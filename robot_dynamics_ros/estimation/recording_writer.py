@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.csv_table import TableError, write_csv_table
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.bag_file import JOINT_STATE
 from robot_dynamics_ros.estimation.recording import Recording
+from robot_dynamics_ros.files.csv_table import TableError, write_csv_table
 
 
 def write_recording(path: str | Path, recording: Recording, *,

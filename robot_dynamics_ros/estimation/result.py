@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, Mask
-from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.finding import Finding
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.dynamics.mlc import MlcSet

@@ -16,9 +16,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.control.joint_state import JointSample, JointSamples, JointStateReader
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints

@@ -18,7 +18,7 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.control.motion_player import MotionPlayer, Order, Phase, PlayerSettings

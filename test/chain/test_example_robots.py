@@ -9,8 +9,8 @@ from support.robots import example_robots
 from support.tolerances import OTHER_IMPLEMENTATION
 
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.chain.tree import tree_from_urdf
-from robot_dynamics_ros.chain.urdf import sample_positions
+from robot_dynamics_ros.chain.urdf.reader import sample_positions
+from robot_dynamics_ros.chain.urdf.tree import tree_from_urdf
 from robot_dynamics_ros.errors import UrdfError
 
 #: An empty <robot>; Pinocchio refuses it too.

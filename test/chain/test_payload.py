@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError
 
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from support.robots import URDF_FOLDER
 
-from robot_dynamics_ros.chain.csv_table import read_csv_table
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.cli.progress import Progress
+from robot_dynamics_ros.files.csv_table import read_csv_table
 
 ARM = str(URDF_FOLDER / 'planar_2r.urdf')
 JOINTS = ('joint_1', 'joint_2')

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from support.robots import URDF_FOLDER
 
-from robot_dynamics_ros.chain.csv_table import write_csv_table
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.files.csv_table import write_csv_table
 
 ROBOT = str(URDF_FOLDER / 'planar_2r.urdf')
 PNG = b'\x89PNG'

@@ -8,8 +8,8 @@ from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.chain.csv_table import read_csv_table, write_csv_table
 from robot_dynamics_ros.cli.main import main
+from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
 ROBOT = URDF_FOLDER / 'rx90.urdf'
 NAMES = [f'joint_{i}' for i in range(1, 7)]

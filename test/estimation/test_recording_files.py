@@ -11,9 +11,9 @@ from rosbags.typesys import Stores, get_typestore
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.chain.csv_table import write_csv_table
 from robot_dynamics_ros.errors import RecordingError, RobotDynamicsError
 from robot_dynamics_ros.estimation.recording_files import read_recording
+from robot_dynamics_ros.files.csv_table import write_csv_table
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 JointState = TYPES.types['sensor_msgs/msg/JointState']

@@ -14,7 +14,7 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameters
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 
 pytestmark = pytest.mark.ros

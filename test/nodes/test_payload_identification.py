@@ -14,7 +14,7 @@ from support.motions import swinging_samples
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.chain.payload import payload_inertia
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.payload_identification import PayloadIdentificationNode
 

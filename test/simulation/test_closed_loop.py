@@ -8,9 +8,8 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.control.adaptive_choice import AdaptiveSettings
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.effort_limits import EffortLimits

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.codegen.model import compile_model
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.effort_limits import EffortLimits

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.chain.urdf import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.errors import UrdfError
 from robot_dynamics_ros.simulation.gazebo_description import with_gazebo_control
 

@@ -11,9 +11,9 @@ from support.robots import URDF_FOLDER
 from support.tolerances import FINITE_DIFFERENCE, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
 

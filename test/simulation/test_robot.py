@@ -7,9 +7,8 @@ from scipy.integrate import solve_ivp
 from support.chains import random_chain
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.chain.payload import payload_inertia
 from robot_dynamics_ros.codegen.model import compile_model
 from robot_dynamics_ros.dynamics.elastic import ElasticModel
 from robot_dynamics_ros.errors import ParameterError, StateError

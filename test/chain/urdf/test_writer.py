@@ -13,8 +13,7 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.chain.urdf_writer import carried_inertias, urdf_with_inertias
-from robot_dynamics_ros.chain.xml_text import XmlText
+from robot_dynamics_ros.chain.urdf.writer import XmlText, carried_inertias, urdf_with_inertias
 from robot_dynamics_ros.errors import ParameterError, UrdfError
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

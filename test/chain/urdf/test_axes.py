@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from support.tolerances import SAME_ALGEBRA
 
-from robot_dynamics_ros.chain.axes import DUST, Axis, place_frames
 from robot_dynamics_ros.chain.chain import Joint
+from robot_dynamics_ros.chain.urdf.axes import DUST, Axis, place_frames
 
 X, Y, Z = np.eye(3)
 

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.chain import exact_cos_sin
-from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.chain import Finding, exact_cos_sin
 from robot_dynamics_ros.chain.pose import Pose
 
 #: Axes closer to (anti)parallel than this are made parallel [rad]: the normal would run away.

@@ -4,7 +4,7 @@
 import pytest
 
 from robot_dynamics_ros import RobotDynamicsError, chain_from_urdf
-from robot_dynamics_ros.chain import document
+from robot_dynamics_ros.chain.urdf import document
 from robot_dynamics_ros.errors import ChainError, UrdfError
 
 LINKS = '<link name="base"/><link name="a"/><link name="b"/>'

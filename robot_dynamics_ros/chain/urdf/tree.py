@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.document import (
+from robot_dynamics_ros.chain.chain import Finding
+from robot_dynamics_ros.chain.inertia import Inertia, skew
+from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.chain.urdf.document import (
     Document,
     read_document,
     reductions,
     strip_and_check,
 )
-from robot_dynamics_ros.chain.finding import Finding
-from robot_dynamics_ros.chain.inertia import Inertia, skew
-from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import UrdfError
 
 #: Share of the largest moment of inertia that a tensor may miss before a finding says so.

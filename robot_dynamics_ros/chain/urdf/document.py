@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.errors import UrdfError
 
 #: A larger text is refused [bytes].

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.axes import DUST, SNAP_TOLERANCE, Axis, Placement, place_frames
-from robot_dynamics_ros.chain.chain import Chain, Joint
-from robot_dynamics_ros.chain.finding import Finding
+from robot_dynamics_ros.chain.chain import Chain, Finding, Joint
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
-from robot_dynamics_ros.chain.tree import Tree, TreeJoint, tree_from_urdf
+from robot_dynamics_ros.chain.urdf.axes import DUST, SNAP_TOLERANCE, Axis, Placement, place_frames
+from robot_dynamics_ros.chain.urdf.tree import Tree, TreeJoint, tree_from_urdf
 from robot_dynamics_ros.errors import ChainError
 
 #: Gravitational acceleration along -z of the URDF root, unless told otherwise [m/s^2].

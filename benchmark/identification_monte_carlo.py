@@ -18,8 +18,8 @@ import numpy as np
 from bench_identification import motion
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, identify
-from robot_dynamics_ros.dynamics.mlc import minimal_parameters
-from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

@@ -14,9 +14,9 @@ from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_fr
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.codegen.model import compile_model
 from robot_dynamics_ros.codegen.operation_counts import PUBLISHED
-from robot_dynamics_ros.dynamics.mlc import minimal_parameters
-from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
-from robot_dynamics_ros.dynamics.self_check import AGREEMENT, self_check
+from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, self_check
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 
 SETS = ('lin', 'khalil', 'numeric', 'gravity', 'inertia_matrix')
 

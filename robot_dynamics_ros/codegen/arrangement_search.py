@@ -10,7 +10,7 @@ from typing import TypeVar
 from robot_dynamics_ros.chain.chain import Chain, exact_cos_sin
 from robot_dynamics_ros.codegen.functions import Arrangement
 from robot_dynamics_ros.codegen.program import Operations
-from robot_dynamics_ros.dynamics.customized import ELIMINATIONS
+from robot_dynamics_ros.dynamics.recursions.customized import ELIMINATIONS
 
 T = TypeVar('T')
 

@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen.object_store import ObjectStore
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.reference import Reference
 from robot_dynamics_ros.codegen.snapshot import Snapshot
-from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 
 #: Functions whose graph would have more entries than this run the loop form: compiling them would
 #: take longer than some twenty seconds. Inverse dynamics reaches it beyond 100 joints, forward

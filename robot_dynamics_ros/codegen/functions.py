@@ -21,22 +21,30 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.graph import Graph, Node, Value
 from robot_dynamics_ros.codegen.program import Program, Vector
-from robot_dynamics_ros.dynamics.customized import (
+from robot_dynamics_ros.dynamics.joints.joint_terms import (
+    Transmission,
+    dry_friction_level,
+    rotor_inertia_matrix,
+    smooth_sign,
+)
+from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_motion,
     customized_newton_euler,
     regrouped,
 )
-from robot_dynamics_ros.dynamics.forward_dynamics import linear_recursion, solve_from_tip
-from robot_dynamics_ros.dynamics.frames import JointFrame, gravity_vector, joint_frames
-from robot_dynamics_ros.dynamics.friction import dry_friction_level, smooth_sign
-from robot_dynamics_ros.dynamics.joint_torque import rotor_inertia_matrix
-from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
-from robot_dynamics_ros.dynamics.pair import Pair
-from robot_dynamics_ros.dynamics.reference_motion import reference_regressor
-from robot_dynamics_ros.dynamics.regressor import link_twists, regressor_rows
-from robot_dynamics_ros.dynamics.transmission import Transmission
-from robot_dynamics_ros.dynamics.vector import ZERO, total
-from robot_dynamics_ros.dynamics.wrench import wrench_at_last_joint
+from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
+    linear_recursion,
+    solve_from_tip,
+)
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
+from robot_dynamics_ros.dynamics.recursions.regressor import (
+    link_twists,
+    reference_regressor,
+    regressor_rows,
+)
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
+from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, total
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15

@@ -7,11 +7,10 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.dynamics.khalil_set import khalil_forms
-from robot_dynamics_ros.dynamics.mlc import MlcSet
-from robot_dynamics_ros.dynamics.numeric_set import numeric_forms
-from robot_dynamics_ros.dynamics.structural_rank import stacked_regressor
-from robot_dynamics_ros.dynamics.structure import structure
+from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.numeric_set import numeric_forms, stacked_regressor
+from robot_dynamics_ros.dynamics.minimal.structure import structure
 
 #: Rounding dust of the conversion, relative to the largest entry; exact numbers fold.
 _DUST = 1e-12

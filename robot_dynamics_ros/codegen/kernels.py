@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen.object_store import ObjectStore
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.python_source import body_source, compiled
 from robot_dynamics_ros.codegen.snapshot import Prologue, Snapshot
-from robot_dynamics_ros.dynamics.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
 
 
 class Kernel(Protocol):

@@ -24,9 +24,9 @@ from robot_dynamics_ros.codegen.grouping import grouping_matrix
 from robot_dynamics_ros.codegen.machine_code import why_not
 from robot_dynamics_ros.codegen.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.snapshot import Snapshot
-from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
-from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
-from robot_dynamics_ros.dynamics.samples import state_arrays
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
+from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 BACKENDS = ('auto', 'python', 'numpy', 'numba')

@@ -9,8 +9,8 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.function_set import FunctionSet
 from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.program import Operations
-from robot_dynamics_ros.dynamics.mlc import MlcSet
-from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 
 #: What the published counts are for: rotor inertias that no minimal parameter holds, and a wrench.
 PUBLISHED = 'inverse_dynamics_with_rotor_and_wrench'

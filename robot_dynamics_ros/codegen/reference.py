@@ -15,21 +15,22 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.functions import LINEAR_RECURSION_FROM
 from robot_dynamics_ros.codegen.snapshot import Snapshot
-from robot_dynamics_ros.dynamics.forward_dynamics import (
+from robot_dynamics_ros.dynamics.joints.joint_terms import friction_torque, joint_regressor
+from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,
     linear_recursion,
     solve_from_tip,
 )
-from robot_dynamics_ros.dynamics.frames import gravity_vector
-from robot_dynamics_ros.dynamics.joint_torque import friction_torque, joint_regressor
-from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies
-from robot_dynamics_ros.dynamics.newton_euler import newton_euler
-from robot_dynamics_ros.dynamics.pair import Pair
-from robot_dynamics_ros.dynamics.reference_motion import standard_reference_regressor
-from robot_dynamics_ros.dynamics.regressor import standard_regressor
-from robot_dynamics_ros.dynamics.samples import Samples
-from robot_dynamics_ros.dynamics.vector import ZERO, Scalar, Vector
-from robot_dynamics_ros.dynamics.wrench import wrench_at_last_joint
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
+from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.recursions.regressor import (
+    standard_reference_regressor,
+    standard_regressor,
+)
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
+from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar, Vector
 
 
 class Reference:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.functions import JointForm, joint_parameters
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.python_source import compiled, prologue_source
-from robot_dynamics_ros.dynamics.joint_torque import rotor_inertia_matrix
+from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_inertia_matrix
 
 
 class Prologue:

@@ -19,8 +19,8 @@ from robot_dynamics_ros.codegen.functions import (
 from robot_dynamics_ros.codegen.grouping import grouping_matrix
 from robot_dynamics_ros.codegen.operation_counts import TAKE_WRENCH
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
-from robot_dynamics_ros.dynamics.mlc import MlcSet, minimal_parameters
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
 
 LANGUAGES = ('c', 'python')

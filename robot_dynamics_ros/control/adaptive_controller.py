@@ -20,9 +20,9 @@ from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.control.learned_model import LearnedModel
 from robot_dynamics_ros.control.low_pass import LowPass
 from robot_dynamics_ros.control.trajectory import TrajectorySample
-from robot_dynamics_ros.dynamics.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import StateError
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 
 #: Largest step of learning [s].
 LONGEST_STEP = 0.005

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,12 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.model import Model
 from robot_dynamics_ros.control.unknown_parameters import UnknownParameters, joint_term_values
-from robot_dynamics_ros.dynamics.friction import dry_friction, sign_of
-from robot_dynamics_ros.dynamics.joint_torque import JOINT_TERMS
-from robot_dynamics_ros.dynamics.transmission import Transmission
+from robot_dynamics_ros.dynamics.joints.joint_terms import (
+    JOINT_TERMS,
+    Transmission,
+    dry_friction,
+    sign_of,
+)
 
 
 class TorqueColumns(NamedTuple):

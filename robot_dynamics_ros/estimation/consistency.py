@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.dynamics.mlc import MlcSet
-from robot_dynamics_ros.dynamics.structural_rank import stacked_regressor
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.numeric_set import stacked_regressor
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.body_space import BodySpace
 from robot_dynamics_ros.estimation.semidefinite import exact_point, nearest_point

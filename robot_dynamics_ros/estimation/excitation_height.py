@@ -10,8 +10,8 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.urdf.reader import sample_positions
-from robot_dynamics_ros.dynamics.samples import Samples
-from robot_dynamics_ros.dynamics.vector import Vector, add, dot, vector
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import Vector, add, dot, vector
 
 #: A point whose height varies less than this cannot be raised or lowered [m].
 _STILL = 1e-6

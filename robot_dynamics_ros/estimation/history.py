@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import RecordingError
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.files.atomic_file import write_atomically
 
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.essential import essential_parameters
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.friction_choice import STRIBECK_PARTS
 from robot_dynamics_ros.estimation.instruments import half_samples
 from robot_dynamics_ros.estimation.lin_recursion import lin_recursion

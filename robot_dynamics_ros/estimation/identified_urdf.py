@@ -12,8 +12,8 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.urdf.writer import Locked, carried_inertias, urdf_with_inertias
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.consistency import ConsistentInertias, consistent_inertias
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.cleaning import CutOut
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.estimation.fixed_lag import SmoothedState
 from robot_dynamics_ros.estimation.prior import prior_from_chain
 from robot_dynamics_ros.estimation.recursive import RecursiveLeastSquares

@@ -37,9 +37,9 @@ import yaml
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.dynamics.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.files.atomic_file import write_atomically
 from robot_dynamics_ros.files.checked_yaml import mapping, read_yaml
 

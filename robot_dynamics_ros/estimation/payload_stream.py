@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.payload import ERROR_LIMIT, LoadTerms, arm_model
 from robot_dynamics_ros.estimation.payload_estimate import (
     PRIOR_DEVIATIONS,

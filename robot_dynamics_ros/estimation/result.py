@@ -14,10 +14,10 @@ from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.model import Model
-from robot_dynamics_ros.dynamics.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.estimation.cleaning import CutOut
 from robot_dynamics_ros.estimation.effort_torque import effort_from_torque
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.lin_recursion import JointDiagnosis
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.time_blocks import Blocks

@@ -18,11 +18,10 @@ from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.model import Model, compile_model
-from robot_dynamics_ros.dynamics.friction import dry_friction
-from robot_dynamics_ros.dynamics.linear_forms import formula
-from robot_dynamics_ros.dynamics.mlc import MlcSet
-from robot_dynamics_ros.dynamics.numeric_set import independent_columns
-from robot_dynamics_ros.dynamics.transmission import Transmission
+from robot_dynamics_ros.dynamics.joints.joint_terms import Transmission, dry_friction
+from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.numeric_set import independent_columns
 
 #: States at which dependent columns are found.
 _STATES = 150

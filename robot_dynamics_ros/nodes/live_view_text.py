@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 
 #: Levels of a small curve, lowest first.
 BLOCKS, PLAIN_BLOCKS = ' ▁▂▃▄▅▆▇█', ' .:-=+*#@'

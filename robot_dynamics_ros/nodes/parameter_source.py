@@ -17,8 +17,8 @@ from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.live_parameters import LiveParameters
 from robot_dynamics_ros.control.parameter_gate import ParameterGate
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.estimation.estimate import EstimateState
 from robot_dynamics_ros.estimation.parameters_file import read_parameters
 from robot_dynamics_ros.nodes.conversion import estimate_from_message
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter

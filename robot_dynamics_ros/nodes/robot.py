@@ -16,9 +16,9 @@ from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.codegen.model import Model, compile_model
 from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.joint_state import JointSample
-from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 

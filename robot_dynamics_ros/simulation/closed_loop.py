@@ -15,7 +15,7 @@ from robot_dynamics_ros.control.adaptive_controller import AdaptiveController
 from robot_dynamics_ros.control.recording import MotionRecording
 from robot_dynamics_ros.control.tracking import Tracking
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise

@@ -20,7 +20,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Joint
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.pose import Pose
-from robot_dynamics_ros.dynamics.body import Body, bodies
+from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
 

@@ -13,7 +13,7 @@ from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameter
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.excitation import design_excitation
 from robot_dynamics_ros.estimation.parameters_file import write_parameters
 from robot_dynamics_ros.estimation.recording import Recording

@@ -18,8 +18,8 @@ from robot_dynamics_ros.control.adaptive_laws import Craig, SlotineLi
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.low_pass import LowPass
 from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.estimate import EstimateState
 
 STEP = 0.002
 CHAIN = arm(np.random.default_rng(3))

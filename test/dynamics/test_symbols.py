@@ -12,21 +12,26 @@ from support.counting import Counted, cosine, number, sine
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import dynamics
-from robot_dynamics_ros.dynamics.body import Body, bodies
-from robot_dynamics_ros.dynamics.composite import inertia_constants
-from robot_dynamics_ros.dynamics.forward_dynamics import by_mass_matrix, linear_recursion
-from robot_dynamics_ros.dynamics.frames import gravity_vector, joint_frames
-from robot_dynamics_ros.dynamics.kane import kane
-from robot_dynamics_ros.dynamics.lagrange import Lagrange
-from robot_dynamics_ros.dynamics.lin_constants import GENERAL, LinConstants
-from robot_dynamics_ros.dynamics.lin_newton_euler import lin_newton_euler
-from robot_dynamics_ros.dynamics.lin_set import lin_forms
-from robot_dynamics_ros.dynamics.lu_meng import closed_form, momentum_split, recursive
-from robot_dynamics_ros.dynamics.mass_matrix import composite_bodies, renaud, renaud_gravity
-from robot_dynamics_ros.dynamics.newton_euler import newton_euler
-from robot_dynamics_ros.dynamics.reference_motion import reference_regressor
-from robot_dynamics_ros.dynamics.regressor import regressor
-from robot_dynamics_ros.dynamics.structure import structure
+from robot_dynamics_ros.dynamics.formulations.kane import kane
+from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
+from robot_dynamics_ros.dynamics.formulations.lin import GENERAL, LinConstants, lin_newton_euler
+from robot_dynamics_ros.dynamics.formulations.lu_meng import closed_form, momentum_split, recursive
+from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
+from robot_dynamics_ros.dynamics.minimal.structure import structure
+from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
+from robot_dynamics_ros.dynamics.recursions.composite import inertia_constants
+from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
+    by_mass_matrix,
+    linear_recursion,
+)
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
+    composite_bodies,
+    renaud,
+    renaud_gravity,
+)
+from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.recursions.regressor import reference_regressor, regressor
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 
 
 def table_rows():
@@ -39,7 +44,7 @@ def table_rows():
 
 def test_every_name_of_the_symbol_table_is_used():
     source = '\n'.join(path.read_text(encoding='utf-8')
-                       for path in Path(dynamics.__file__).parent.glob('[!_]*.py'))
+                       for path in Path(dynamics.__file__).parent.rglob('[!_]*.py'))
     names = {name.strip() for row in table_rows() for name in row.split(',') if name.strip()}
     assert len(names) > 40
     missing = [name for name in names if not re.search(rf'\b{re.escape(name)}\b', source)]

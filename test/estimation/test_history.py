@@ -8,8 +8,8 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import RecordingError
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.estimation.history import load_history, save_history
 
 

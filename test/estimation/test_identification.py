@@ -10,8 +10,8 @@ from support.robots import ROBOTS, URDF_FOLDER
 from support.tolerances import assert_close
 
 from robot_dynamics_ros import EffortSemantics, chain_from_urdf, identify, minimal_parameters
-from robot_dynamics_ros.dynamics.linear_forms import coefficients
-from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.dynamics.minimal.linear_forms import coefficients
+from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.errors import IdentificationError, ParameterError, RecordingError
 from robot_dynamics_ros.estimation.recording import Recording
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error

@@ -10,8 +10,8 @@ from support.tolerances import assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.body_space import pseudo_inertia
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.excitation import design_excitation
 from robot_dynamics_ros.estimation.identification import identify
 from robot_dynamics_ros.estimation.identified_urdf import identified_urdf, minimal_covariance

@@ -9,8 +9,8 @@ from support.chains import random_chain, random_states, reference_chains
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros import minimal_parameters
-from robot_dynamics_ros.dynamics.frames import gravity_vector, joint_frames
-from robot_dynamics_ros.dynamics.motion import link_motion
+from robot_dynamics_ros.dynamics.recursions.motion import link_motion
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 from robot_dynamics_ros.estimation.lin_recursion import lin_recursion
 from robot_dynamics_ros.estimation.prior import Prior
 from robot_dynamics_ros.estimation.regression import fit

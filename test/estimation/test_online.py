@@ -7,9 +7,9 @@ from support.excitation import excitation, random_physics
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameters
-from robot_dynamics_ros.dynamics.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
+from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.estimate import EstimateState
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

@@ -9,7 +9,7 @@ from support.tolerances import assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.dynamics.payload_parameters import payload_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error

@@ -12,8 +12,8 @@ from support.excitation import excitation, random_physics
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, identify
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.estimate import EstimateState
 from robot_dynamics_ros.estimation.parameters_file import read_parameters, write_parameters
 
 

@@ -13,8 +13,8 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError, RecordingError
-from robot_dynamics_ros.estimation.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.excitation import design_excitation
 from robot_dynamics_ros.estimation.payload import LoadTerms, identify_payload
 from robot_dynamics_ros.estimation.payload_estimate import payload_estimate

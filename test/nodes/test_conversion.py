@@ -16,8 +16,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros import chain_from_urdf, minimal_parameters
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
-from robot_dynamics_ros.estimation.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     duration,

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The filtered regressor: no joint acceleration needed (Lu & Meng 1993, section III-B).
+
+Both sides of tau = (dW/dt + Z) x pass the filter f / (s + f). The derivative goes into the filter,
+
+    Y_f = f (W - W_f) + Z_f,    tau_f = Y_f x,
+
+where W_f starts at W(0), which is the paper's term -f exp(-f t) W(0), and Z_f, tau_f at zero.
+Between samples the filtered quantities are taken as linear in time: error of order period^2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.dynamics.formulations.lu_meng import momentum_split
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.errors import StateError
+
+
+class FilteredRegressor:
+    """
+    Y_f and tau_f sample by sample, at a constant rate.
+
+    :param chain: the robot; its inertias are not used.
+    :param cutoff: f, the cut-off frequency of the filter [rad/s].
+    :param period: time between samples [s].
+    :raises StateError: cutoff or period is not a positive number.
+    """
+
+    def __init__(self, chain: Chain, *, cutoff: float, period: float) -> None:
+        for name, value in (('cutoff', cutoff), ('period', period)):
+            if not (math.isfinite(value) and value > 0.0):
+                raise StateError(f'{name} of the filtered regressor must be positive, '
+                                 f'got {value}')
+        self._chain = chain
+        self._cutoff = cutoff
+        x = cutoff * period
+        mean = -math.expm1(-x) / x  # mean of exp(-f t) over one period
+        self._keep, self._old, self._new = math.exp(-x), mean - math.exp(-x), 1.0 - mean
+        self._inputs: tuple[Array, Array, Array] | None = None
+        self._filtered: tuple[Array, Array, Array] | None = None
+
+    def reset(self) -> None:
+        """Forget the past: the next sample is the first."""
+        self._inputs = self._filtered = None
+
+    def update(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
+        """
+        Take one sample and return Y_f (n, 10 n) and tau_f (n,), with tau_f = Y_f x.
+
+        :param q: (n,) joint positions [rad, m].
+        :param qd: (n,) joint speeds [rad/s, m/s].
+        :param tau: (n,) torque of the rigid links [N m, N].
+        :raises StateError: a wrong size, or an entry that is not finite: it would stay in the
+            filter for ever. The sample is then not taken.
+        """
+        state = Samples.of(self._chain, q=q, qd=qd, tau=tau)
+        if state.count is not None:
+            raise StateError('the filtered regressor takes one sample at a time; '
+                             'use filtered_regressor for a recording')
+        if not state.valid:
+            raise StateError('q, qd or tau has an entry that is not finite')
+        W, Z = momentum_and_rest(state)
+        return self._step(W, Z, np.asarray(tau, dtype=np.float64))
+
+    def _step(self, W: Array, Z: Array, tau: Array) -> tuple[Array, Array]:
+        inputs = (W, Z, tau)
+        if self._inputs is None or self._filtered is None:
+            self._filtered = (W, np.zeros_like(Z), np.zeros_like(tau))
+        else:
+            W_f, Z_f, tau_f = (
+                self._keep * kept + self._old * old + self._new * new
+                for kept, old, new in zip(self._filtered, self._inputs, inputs))
+            self._filtered = (W_f, Z_f, tau_f)
+        self._inputs = inputs
+        W_f, Z_f, tau_f = self._filtered
+        return self._cutoff * (W - W_f) + Z_f, tau_f
+
+
+def momentum_and_rest(state: Samples) -> tuple[Array, Array]:
+    """Return W and Z of Y = dW/dt + Z, each (n, 10 n) or (N, n, 10 n), at `q` and `qd`."""
+    W, Z = momentum_split(state.frames, state['qd'], gravity_vector(state.chain))
+    return state.matrix(W), state.matrix(Z)
+
+
+def filtered_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+                       cutoff: float, period: float) -> tuple[Array, Array]:
+    """
+    Return Y_f (N, n, 10 n) and tau_f (N, n) of a recording at a constant rate.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (N, n) joint positions [rad, m].
+    :param qd: (N, n) joint speeds [rad/s, m/s].
+    :param tau: (N, n) torque of the rigid links [N m, N].
+    :param cutoff: cut-off frequency of the filter [rad/s].
+    :param period: time between samples [s].
+    :raises StateError: a wrong size, one state instead of a recording, a non-finite entry.
+    """
+    state = Samples.of(chain, q=q, qd=qd, tau=tau)
+    if state.count is None:
+        raise StateError('a recording has shape (N, n); use FilteredRegressor for one sample')
+    if not np.all(state.valid):
+        raise StateError(f'sample {int(np.argmin(state.valid))} has an entry that is not finite')
+    regressor = FilteredRegressor(chain, cutoff=cutoff, period=period)
+    W, Z = momentum_and_rest(state)
+    torque = np.asarray(tau, dtype=np.float64)
+    steps = [regressor._step(*sample) for sample in zip(W, Z, torque)]
+    return np.array([Y for Y, _ in steps]), np.array([filtered for _, filtered in steps])

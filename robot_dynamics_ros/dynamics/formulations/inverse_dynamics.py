@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse dynamics by every formulation of the papers, on arrays: to compare and to study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.dynamics.formulations.kane import kane
+from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
+from robot_dynamics_ros.dynamics.formulations.lin import GENERAL, LinConstants, lin_newton_euler
+from robot_dynamics_ros.dynamics.formulations.lu_meng import closed_form, parameters_16, recursive
+from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
+from robot_dynamics_ros.dynamics.minimal.structure import structure
+from robot_dynamics_ros.dynamics.recursions.body import bodies
+from robot_dynamics_ros.dynamics.recursions.composite import inertia_constants
+from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.recursions.regressor import link_twists, regressor
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.scalars.pair import Pair, power, wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import Scalar, total
+from robot_dynamics_ros.errors import ParameterError
+
+_Formulation = Callable[[Samples, 'Pair | None'], list[Scalar]]
+
+
+def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+                     wrench: ArrayLike | None = None,
+                     formulation: str = 'newton_euler') -> Array:
+    """
+    Return the torque of the rigid links (n,) or (N, n) [N m, N]: no rotors, no friction.
+
+    :param chain: the robot, with its inertias.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
+        its origin, in its frame [N, N m]; None = nothing.
+    :param formulation: one of FORMULATIONS.
+    :raises ParameterError: unknown formulation.
+    """
+    if formulation not in FORMULATIONS:
+        raise ParameterError(f"unknown formulation '{formulation}' of the inverse dynamics; "
+                             f'known are {", ".join(FORMULATIONS)}')
+    state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
+    external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
+    return state.vector(FORMULATIONS[formulation](state, external))
+
+
+def _links(chain: Chain) -> list[list[float]]:
+    return [link.standard_parameters.tolist() for link in chain.links]
+
+
+def _newton_euler(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    return newton_euler(state.frames, _links(state.chain), state['qd'], state['qdd'],
+                        gravity_vector(state.chain), wrench)
+
+
+def _lin(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    chain = state.chain
+    groups = structure(chain)
+    forms = lin_forms(chain, groups)
+    values = (forms.matrix @ chain.standard_parameters).tolist()
+    constants = LinConstants.from_names(len(chain), dict(zip(forms.names, values)))
+    return lin_newton_euler(state.frames, constants, groups, state['qd'], state['qdd'],
+                            gravity_vector(chain), wrench)
+
+
+def _lin_general(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    frames = state.frames
+    constants = LinConstants.of_all_joints(inertia_constants(frames, _links(state.chain)))
+    return lin_newton_euler(frames, constants, GENERAL, state['qd'], state['qdd'],
+                            gravity_vector(state.chain), wrench)
+
+
+def _kane(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    return kane(state.frames, bodies(state.chain), state['qd'], state['qdd'],
+                gravity_vector(state.chain), wrench)
+
+
+def _lagrange(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    frames = state.frames
+    equations = Lagrange(frames, _links(state.chain), gravity_vector(state.chain))
+    return _pushed(equations.torque(state['qd'], state['qdd']), frames, wrench)
+
+
+def _regressor(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    frames = state.frames
+    Y = regressor(frames, state['qd'], state['qdd'], gravity_vector(state.chain))
+    return _pushed(_times(Y, state.chain.standard_parameters.tolist()), frames, wrench)
+
+
+def _lu_meng(form: Callable[..., list[list[Scalar]]]) -> _Formulation:
+    def torque(state: Samples, wrench: Pair | None) -> list[Scalar]:
+        frames = state.frames
+        Y = form(frames, state['qd'], state['qdd'], gravity_vector(state.chain))
+        theta = [x for body in bodies(state.chain) for x in parameters_16(body)]
+        return _pushed(_times(Y, theta), frames, wrench)
+
+    return torque
+
+
+def _times(Y: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+    return [total([y * value for y, value in zip(row, x)]) for row in Y]
+
+
+def _pushed(tau: list[Scalar], frames: Sequence[JointFrame],
+            wrench: Pair | None) -> list[Scalar]:
+    """Return the torque with what the environment contributes by virtual work taken off."""
+    if wrench is None:
+        return tau
+    return [t - power(twist, wrench) for t, twist in zip(tau, link_twists(frames)[-1])]
+
+
+#: Independent ways to the same torque.
+FORMULATIONS: dict[str, _Formulation] = {
+    'newton_euler': _newton_euler,
+    'lin': _lin,
+    'lin_general': _lin_general,
+    'kane': _kane,
+    'lagrange': _lagrange,
+    'regressor': _regressor,
+    'lu_meng': _lu_meng(closed_form),
+    'lu_meng_recursive': _lu_meng(recursive),
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inverse dynamics by Newton and Euler, linear in the link parameters (Khalil & Dombre 9.84-9.94).
+
+The ten parameters of a link may be the standard ones or grouped (base) ones: both enter
+linearly, the latter with zeros where they have been grouped away. In the U-matrix form used
+here every parameter is multiplied by an entry of U, so zeros save the most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, link_motion, tensor_moment
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
+from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_wrench, wrench_on_environment
+from robot_dynamics_ros.dynamics.scalars.vector import (
+    Scalar,
+    Vector,
+    add,
+    cross,
+    multiply,
+    scale,
+)
+
+
+def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Pair:
+    """
+    Return force [N] and moment about O_i [N m] that move one link, in E_i (9.88)-(9.89).
+
+    :param motion: motion of the link.
+    :param parameters: its ten STANDARD_PARAMETERS, standard or grouped.
+    """
+    first_moment = (parameters[6], parameters[7], parameters[8])
+    force = add(scale(parameters[9], motion.acceleration),
+                multiply(motion.U, first_moment))  # (9.88)
+    moment = add(tensor_moment(motion, parameters[:6]),
+                 cross(first_moment, motion.acceleration))  # (9.89)
+    return force, moment
+
+
+def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
+                 qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
+                 wrench: Pair | None = None) -> list[Scalar]:
+    """
+    Return the n joint torques [N m, N] of the rigid links.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
+    :param qd: n joint speeds [rad/s, m/s].
+    :param qdd: n joint accelerations [rad/s^2, m/s^2].
+    :param gravity: gravitational acceleration in E_0 [m/s^2].
+    :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
+    """
+    motion = link_motion(frames, qd, qdd, gravity)
+    f, m = wrench_on_environment(wrench)  # Khalil's f_e, m_e
+    tau: list[Scalar] = []
+    for i in range(len(frames) - 1, 0, -1):
+        force, moment = link_wrench(motion[i], parameters[i - 1])
+        f, m = add(force, f), add(moment, m)  # (9.91), (9.93)
+        tau.append(m[2] if frames[i].revolute else f[2])  # (9.94)
+        f, m = moved_wrench(frames[i], (f, m))
+    tau.reverse()
+    return tau

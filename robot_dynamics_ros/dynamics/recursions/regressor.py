@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The regressor Y with tau = Y x, x the ten standard parameters of every link.
+
+Column k of link j is the torque that one unit of that parameter needs. Its wrench is local to
+link j (Khalil & Dombre 9.88-9.89); the work it does along the unit twist of joint i, carried
+outward to E_j, is the entry (i, 10 j + k). Carrying twists outward and taking dot products needs
+about two thirds of the operations of pushing every column's wrench inward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.dynamics.recursions.motion import (
+    LinkMotion,
+    link_motion,
+    motion_of_fixed_frame,
+    reference_motion,
+)
+from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_twist
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar, Vector
+
+
+def link_twists(frames: Sequence[JointFrame],
+                load: FixedFrame | None = None) -> list[list[Pair]]:
+    """
+    Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
+
+    The twist is (velocity of O_j, angular velocity of link j) at unit speed of joint i alone.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param load: a frame fixed to link n, its twists come last; None = none.
+    """
+    twists: list[list[Pair]] = [[]]
+    z: Vector = (0.0, 0.0, 1.0)
+    for frame in frames[1:]:
+        own = (ZERO, z) if frame.revolute else (z, ZERO)
+        twists.append([*(moved_twist(frame, twist) for twist in twists[-1]), own])
+    if load is not None:
+        twists.append([moved_twist(load, twist) for twist in twists[-1]])
+    return twists
+
+
+def twist_powers(motion: LinkMotion, twist: Pair) -> list[Scalar]:
+    """
+    Return the power of the wrenches of ten unit parameters along a twist: ten regressor entries.
+
+    :param motion: motion of the link.
+    :param twist: velocity of O_j and angular velocity, in E_j.
+    """
+    (vx, vy, vz), (tx, ty, tz) = twist
+    U, (yz, zx, xy) = motion.U, motion.products
+    ax, ay, az = motion.omega_dot
+    gx, gy, gz = motion.acceleration
+    # columns of (9.89) for the tensor, of (9.88) and (9.89) for first moment and mass
+    return [tx * ax + ty * zx - tz * xy,
+            ty * U[2][1] - tx * U[2][0] + tz * (U[0][0] - U[1][1]),
+            tx * U[1][0] - tz * U[1][2] + ty * (U[2][2] - U[0][0]),
+            ty * ay + tz * xy - tx * yz,
+            tz * U[0][2] - ty * U[0][1] + tx * (U[1][1] - U[2][2]),
+            tz * az + tx * yz - ty * zx,
+            vx * U[0][0] + vy * U[1][0] + vz * U[2][0] + tz * gy - ty * gz,
+            vx * U[0][1] + vy * U[1][1] + vz * U[2][1] + tx * gz - tz * gx,
+            vx * U[0][2] + vy * U[1][2] + vz * U[2][2] + ty * gx - tx * gy,
+            vx * gx + vy * gy + vz * gz]
+
+
+def regressor_rows(motion: Sequence[LinkMotion],
+                   twists: Sequence[Sequence[Pair]]) -> list[list[Scalar]]:
+    """
+    Return Y from the motion of the links and the joint twists in their frames.
+
+    :param motion: of links 0..n, and of a load; from `link_motion` or an equal.
+    :param twists: from `link_twists`.
+    """
+    n = len(twists[-1])
+    rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(n)]
+    for link, seen in zip(motion[1:], twists[1:]):
+        for row, twist in zip(rows, seen):
+            row += twist_powers(link, twist)
+    return rows
+
+
+def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
+              gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+    """
+    Return Y as n rows of 10 n scalars; entries of links inside of the joint are 0.0.
+
+    With a load there are ten more columns: its standard parameters in its own frame.
+
+    :param frames: E_0..E_n from `joint_frames`.
+    :param qd: n joint speeds [rad/s, m/s].
+    :param qdd: n joint accelerations [rad/s^2, m/s^2].
+    :param gravity: gravitational acceleration in E_0 [m/s^2].
+    :param load: frame of the load in E_n; None = no load.
+    """
+    motion = link_motion(frames, qd, qdd, gravity)
+    if load is not None:
+        motion.append(motion_of_fixed_frame(motion[-1], load))
+    return regressor_rows(motion, link_twists(frames, load))
+
+
+def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                       load: Pose | None = None) -> Array:
+    """
+    Return Y (n, 10 n) or (N, n, 10 n) with tau = Y x, x = ``chain.standard_parameters``.
+
+    With a load there are ten more columns: its standard parameters in its own frame.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    :param load: frame of a load, in the frame of the tip link; None = no load.
+    """
+    state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
+    frame = None if load is None else FixedFrame.at(chain.tip_pose @ load)
+    return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
+                                  gravity_vector(chain), frame))
+
+
+def reference_regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar],
+                        qd_r: Sequence[Scalar], qdd_r: Sequence[Scalar],
+                        gravity: Vector) -> list[list[Scalar]]:
+    """Return Y(q, qd, qd_r, qdd_r) as n rows of 10 n scalars; see `reference_motion`."""
+    return regressor_rows(reference_motion(frames, qd, qd_r, qdd_r, gravity),
+                          link_twists(frames))
+
+
+def standard_reference_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qd_r: ArrayLike,
+                                 qdd_r: ArrayLike) -> Array:
+    """
+    Return Y(q, qd, qd_r, qdd_r), (n, 10 n) or (N, n, 10 n), of the standard parameters.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qd_r: reference speeds [rad/s, m/s], same shape.
+    :param qdd_r: reference accelerations [rad/s^2, m/s^2], same shape.
+    """
+    state = Samples.of(chain, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
+    return state.matrix(reference_regressor(state.frames, state['qd'], state['qd_r'],
+                                            state['qdd_r'], gravity_vector(chain)))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An estimate in other minimal sets, and before any data."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.robots import URDF_FOLDER
+from support.tolerances import OTHER_FORMULATION, assert_close
+
+from robot_dynamics_ros import chain_from_urdf, minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.errors import ParameterError
+
+
+@pytest.fixture(scope='module')
+def chain():
+    return chain_from_urdf(URDF_FOLDER / 'puma_4dof.urdf')
+
+
+@pytest.fixture
+def estimate(rng, chain):
+    """Return an estimate of everything, with friction among the unknowns."""
+    mlc = minimal_parameters(chain)
+    unknowns = ('Fv1', *mlc.names, 'Fc2')
+    root = rng.normal(size=(len(unknowns), len(unknowns)))
+    return replace(MlcEstimate.not_estimated(chain, mlc), identified=(True,) * len(mlc),
+                   unknowns=unknowns, covariance=root @ root.T, state=EstimateState.CONVERGED)
+
+
+def test_before_any_data_it_is_the_description(chain):
+    mlc = minimal_parameters(chain)
+    estimate = MlcEstimate.not_estimated(chain, mlc)
+    assert estimate.state == EstimateState.FROM_URDF
+    assert np.isnan(estimate.standard_deviations).all()
+    assert estimate.model_hash == mlc.model_hash
+    khalil = estimate.converted_to(chain, 'khalil')
+    assert_close(khalil.mlc.values, minimal_parameters(chain, 'khalil').values, OTHER_FORMULATION)
+    assert np.isnan(khalil.standard_deviations).all()
+
+
+def test_another_set_has_the_values_and_the_deviations_of_the_same_estimate(rng, chain, estimate):
+    khalil = estimate.converted_to(chain, 'khalil')
+    M = estimate.mlc.conversion_to(khalil.mlc)
+    assert_close(khalil.mlc.values, M @ estimate.mlc.values, OTHER_FORMULATION)
+    covariance = M @ estimate.covariance[1:-1, 1:-1] @ M.T
+    assert_close(khalil.standard_deviations, np.sqrt(np.diag(covariance)), OTHER_FORMULATION)
+    back = khalil.converted_to(chain, 'lin')
+    assert_close(back.mlc.values, estimate.mlc.values, OTHER_FORMULATION)
+    assert_close(back.standard_deviations, estimate.standard_deviations, 1e-8)
+    assert estimate.converted_to(chain, 'lin') is estimate
+
+
+def test_what_depends_on_an_unknown_value_is_not_identified(chain, estimate):
+    p = len(estimate.mlc)
+    partly = replace(estimate, identified=(*[True] * (p - 1), False))
+    khalil = partly.converted_to(chain, 'khalil')
+    M = estimate.mlc.conversion_to(khalil.mlc)
+    assert khalil.identified == tuple((M[:, -1] == 0.0).tolist())
+    assert not all(khalil.identified)
+    np.testing.assert_array_equal(np.isfinite(khalil.standard_deviations), khalil.identified)
+
+
+def test_an_unknown_set_is_refused(chain, estimate):
+    with pytest.raises(ParameterError, match='best'):
+        estimate.converted_to(chain, 'best')

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear combinations as text and matrix."""
+
+import numpy as np
+
+from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms, formula
+
+NAMES = ('ZZ1', 'YY2', 'M3')
+
+
+def test_a_formula_reads_as_people_write_it():
+    assert formula([1.0, 1.0, 0.45 * 0.45], NAMES) == 'ZZ1 + YY2 + 0.2025*M3'
+    assert formula([-1.0, 0.0, -0.5], NAMES) == '-ZZ1 - 0.5*M3'
+    assert formula([0.0, 2.0, 0.0], NAMES) == '2*YY2'
+    assert formula([0.0, 0.0, 0.0], NAMES) == '0'
+
+
+def test_rounding_dust_is_removed_and_small_coefficients_stay():
+    forms = LinearForms.of([('a', 'kg', np.array([1.0, 3e-17, 1e-9] + [0.0] * 7))], 1)
+    np.testing.assert_array_equal(forms.matrix[0, :3], [1.0, 0.0, 1e-9])
+
+
+def test_an_empty_set_has_a_matrix_without_rows():
+    assert LinearForms.of([], 3).matrix.shape == (0, 30)

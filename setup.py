@@ -14,7 +14,7 @@ NODES = ('adaptive_controller', 'dynamics_server', 'excitation', 'feedforward', 
 
 # Calls of compiled models. Optional: without a compiler they still work, slower.
 EXTENSIONS = [] if numpy is None else [
-    Extension(f'{PACKAGE}.codegen._entry', [f'{PACKAGE}/codegen/entry.c'],
+    Extension(f'{PACKAGE}.codegen.runtime._entry', [f'{PACKAGE}/codegen/runtime/entry.c'],
               include_dirs=[numpy.get_include()], extra_compile_args=['-O2'], optional=True),
 ]
 
@@ -27,7 +27,7 @@ setup(
     maintainer_email='maintainers@robot-dynamics-ros.example',
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', 'codegen/entry.c']},
+    package_data={PACKAGE: ['py.typed', 'codegen/runtime/entry.c']},
     ext_modules=EXTENSIONS,
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),

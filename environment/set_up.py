@@ -35,7 +35,7 @@ STAMPS = VENV / 'stamps'
 LOGS = VENV / 'logs'
 INTERFACES = ROOT / 'robot_dynamics_interfaces'
 TEST_INTERFACES = ROOT / 'test' / 'interfaces'
-ENTRY_POINT = ROOT / 'robot_dynamics_ros' / 'codegen' / 'entry.c'
+ENTRY_POINT = ROOT / 'robot_dynamics_ros' / 'codegen' / 'runtime' / 'entry.c'
 PYTHON = VENV / 'bin' / 'python'
 PYTHON_NAME = f'python{sys.version_info.major}.{sys.version_info.minor}'
 BASE_PYTHON = Path(sys.base_prefix) / 'bin' / PYTHON_NAME
@@ -109,7 +109,9 @@ def build_interfaces(name: str, source: Path) -> None:
 
 
 def install_package() -> None:
-    """Install the package itself so that edits are seen at once."""
+    """Install the package itself so that edits are seen at once; no older build stays behind."""
+    for built in (ROOT / 'robot_dynamics_ros').rglob('_entry*.so'):
+        built.unlink()
     run('package', str(PYTHON), '-m', 'pip', 'install', '--no-deps', '--no-build-isolation',
         '--editable', str(ROOT))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.effort import EffortSemantics
     from robot_dynamics_ros.chain.joint_physics import JointPhysics
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-    from robot_dynamics_ros.codegen.model import Model, compile_model
+    from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.errors import RobotDynamicsError
     from robot_dynamics_ros.estimation.identification import identify
@@ -22,11 +22,11 @@ _HOME = {
     'EffortSemantics': 'chain.effort',
     'JointPhysics': 'chain.joint_physics',
     'MlcSet': 'dynamics.minimal.mlc',
-    'Model': 'codegen.model',
+    'Model': 'codegen.runtime.model',
     'RobotDynamicsError': 'errors',
     'chain_from_dh': 'chain.dh',
     'chain_from_urdf': 'chain.urdf.reader',
-    'compile_model': 'codegen.model',
+    'compile_model': 'codegen.runtime.model',
     'identify': 'estimation.identification',
     'minimal_parameters': 'dynamics.minimal.mlc',
 }

@@ -28,10 +28,10 @@ from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
 from robot_dynamics_ros.cli.timing import calls, interleaved, loop
-from robot_dynamics_ros.codegen import entry
-from robot_dynamics_ros.codegen.functions import INPUTS
-from robot_dynamics_ros.codegen.model import Model, compile_model
-from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE
+from robot_dynamics_ros.codegen.equations import INPUTS
+from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE
+from robot_dynamics_ros.codegen.runtime import entry
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 
 BATCH = 10_000
 #: States of a batch that Pinocchio's loop is timed on; its time per state does not depend on it.

@@ -12,8 +12,8 @@ from typing import Any
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
-from robot_dynamics_ros.codegen.model import compile_model
-from robot_dynamics_ros.codegen.operation_counts import PUBLISHED
+from robot_dynamics_ros.codegen.runtime.model import compile_model
+from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
 from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, self_check
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping

@@ -16,7 +16,7 @@ from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
-from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive_choice import AdaptiveSettings
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.effort_limits import EffortLimits

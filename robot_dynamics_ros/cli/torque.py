@@ -15,7 +15,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.table import short, table
-from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.files.csv_table import (
     CsvTable,
     TableError,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.learned_model import LearnedModel

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptation_gains import balanced_gains, typical_inertia
 from robot_dynamics_ros.control.adaptive_controller import AdaptiveController

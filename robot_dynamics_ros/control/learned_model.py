@@ -16,7 +16,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.unknown_parameters import UnknownParameters, joint_term_values
 from robot_dynamics_ros.dynamics.joints.joint_terms import (
     JOINT_TERMS,

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.recent_motion import RecentMotion, Residual
 from robot_dynamics_ros.errors import ParameterError

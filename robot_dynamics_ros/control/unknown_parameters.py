@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, freeze, read_only
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.errors import ExcitationError
 
 #: condition: condition number of the regressor with columns of unit length; determinant:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation_height import HeightPoints
 

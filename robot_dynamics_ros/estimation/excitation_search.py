@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation_height import HeightPoints
 from robot_dynamics_ros.estimation.excitation_information import (

@@ -19,7 +19,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
-from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError

@@ -17,7 +17,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.dynamics.joints.joint_terms import Transmission, dry_friction
 from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet

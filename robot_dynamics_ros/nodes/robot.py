@@ -13,7 +13,7 @@ from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.codegen.model import Model, compile_model
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
 from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.conversion import (

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.adaptive_choice import (
     LAW_NAMES,
     AdaptiveSettings,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, read_only
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw, LawOutput
 from robot_dynamics_ros.control.learned_model import LearnedModel

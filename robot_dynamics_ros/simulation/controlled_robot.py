@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.control.trajectory import Trajectory

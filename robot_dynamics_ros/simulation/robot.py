@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.codegen.model import Model
+from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position

@@ -5,7 +5,7 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE
+from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE
 
 
 @pytest.fixture(scope='session', autouse=True)

@@ -8,8 +8,8 @@ import pytest
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.codegen.graph import Graph
+from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program, Vector
-from robot_dynamics_ros.codegen.python_source import body_source, compiled, prologue_source
 
 
 def program_of(outputs, graph, widths=(2,), parameters=()):

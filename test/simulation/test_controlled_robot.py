@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.demonstration import demonstration_motion
 from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.feedforward import FeedforwardSettings, add_feedforward

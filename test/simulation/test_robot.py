@@ -9,7 +9,7 @@ from support.chains import random_chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.dynamics.joints.elastic import ElasticModel
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.model import compile_model
+from robot_dynamics_ros.codegen.runtime.model import compile_model
 
 
 @dataclass(frozen=True)

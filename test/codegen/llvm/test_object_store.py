@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import compile_model
-from robot_dynamics_ros.codegen.machine_code import Machine
-from robot_dynamics_ros.codegen.object_store import FOLDER_VARIABLE, ObjectStore
+from robot_dynamics_ros.codegen.llvm.machine import Machine
+from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE, ObjectStore
 
 CODE = bytes(range(256)) * 20
 

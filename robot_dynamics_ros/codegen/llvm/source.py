@@ -12,15 +12,20 @@ from __future__ import annotations
 import math
 
 from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, INPUT, MULTIPLY, NUMBER, Node
-from robot_dynamics_ros.codegen.llvm_copy import DECLARATIONS, copy_block, place_for_block
-from robot_dynamics_ros.codegen.llvm_functions import (
+from robot_dynamics_ros.codegen.llvm.blocks import (
+    DECLARATIONS,
+    copy_block,
+    load_states,
+    place_for_block,
+    store_states,
+)
+from robot_dynamics_ros.codegen.llvm.functions import (
     LARGEST_ANGLE,
     exponential,
     hyperbolic_tangent,
     sine_cosine,
 )
-from robot_dynamics_ros.codegen.llvm_transposition import load_states, store_states
-from robot_dynamics_ros.codegen.llvm_values import Lanes, Lines
+from robot_dynamics_ros.codegen.llvm.values import Lanes, Lines
 from robot_dynamics_ros.codegen.program import Program
 
 #: Every function takes as many pointers to inputs; those it does not need are not looked at.

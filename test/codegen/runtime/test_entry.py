@@ -10,7 +10,7 @@ from support.chains import random_states
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import compile_model
-from robot_dynamics_ros.codegen import entry
+from robot_dynamics_ros.codegen.runtime import entry
 from robot_dynamics_ros.errors import StateError
 
 needs_c = pytest.mark.skipif(entry.C_ENTRY is None, reason='the C entry point was not built')

@@ -6,18 +6,18 @@ from __future__ import annotations
 import re
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen import c_source, python_source
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.functions import (
+from robot_dynamics_ros.codegen.equations import (
     INPUTS,
+    TAKE_WRENCH,
     WITH_WRENCH,
     Arrangement,
     Equations,
     JointForm,
+    grouping_matrix,
     joint_parameters,
 )
-from robot_dynamics_ros.codegen.grouping import grouping_matrix
-from robot_dynamics_ros.codegen.operation_counts import TAKE_WRENCH
+from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
@@ -68,7 +68,7 @@ def standalone_source(chain: Chain, function: str, language: str) -> str:
     values = {'mlc': mlc.values.tolist(), **joint_parameters(chain.joint_physics)}
     prefix = re.sub(r'\W', '_', f'{chain.robot}_{function}').lower()
     prefix = prefix if prefix[0].isalpha() else f'robot_{prefix}'
-    printer = c_source.standalone if language == 'c' else python_source.standalone
+    printer = c.standalone if language == 'c' else python.standalone
     return printer(best, prefix, _header(chain, mlc, best), values)
 
 

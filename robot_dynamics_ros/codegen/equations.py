@@ -5,7 +5,7 @@ The functions of a model as programs: the recursions of dynamics/ run on the nod
 Parameters of a program are the minimal parameters ``mlc`` and, where a function needs them, the
 joint physics: ``rotor`` (n, or n x n with a coupled transmission), ``viscous``, ``coulomb``,
 ``offset``, ``sharpness`` (1 / coulomb_velocity), ``static_friction``, ``stribeck`` and ``motors``,
-the matrix from joint to motor speeds.
+the matrix from joint to motor velocities.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.graph import Graph, Node, Value
@@ -27,6 +27,10 @@ from robot_dynamics_ros.dynamics.joints.joint_terms import (
     rotor_inertia_matrix,
     smooth_sign,
 )
+from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+from robot_dynamics_ros.dynamics.minimal.numeric_set import numeric_forms, stacked_regressor
+from robot_dynamics_ros.dynamics.minimal.structure import structure
 from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_motion,
     customized_newton_euler,
@@ -45,6 +49,28 @@ from robot_dynamics_ros.dynamics.recursions.regressor import (
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, total
+
+#: Rounding dust of the conversion, relative to the largest entry; exact numbers fold.
+_DUST = 1e-12
+
+
+def grouping_matrix(chain: Chain, mlc: MlcSet) -> Array:
+    """
+    Return (10 n, p): standard parameters, many of them zero, that have the torque of `mlc`.
+
+    They are Khalil & Dombre's, whose zeros save the most operations. Where the closed form does
+    not hold for a chain (see `minimal_parameters`), `mlc` consists of standard parameters itself.
+    """
+    forms = (khalil_forms(chain, structure(chain)) if mlc.set == 'lin'
+             else numeric_forms(chain, stacked_regressor(chain)))
+    conversion = forms.matrix @ mlc.right_inverse
+    for exact in (0.0, 1.0, -1.0):
+        conversion[np.abs(conversion - exact) <= _DUST * np.max(np.abs(conversion))] = exact
+    matrix = np.zeros((10 * len(chain), len(mlc)))
+    places = [chain.standard_parameter_names.index(name) for name in forms.names]
+    matrix[places] = conversion
+    return read_only(matrix)
+
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15
@@ -66,6 +92,9 @@ INPUTS = {
     'reference_regressor': ('q', 'qd', 'qd_r', 'qdd_r'),
 }
 WITH_WRENCH = '_with_wrench'
+
+#: Functions that take a wrench.
+TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
 
 
 @dataclass(frozen=True)

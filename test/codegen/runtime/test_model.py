@@ -17,11 +17,10 @@ from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.codegen import machine_code
-from robot_dynamics_ros.codegen.functions import INPUTS
-from robot_dynamics_ros.codegen.grouping import grouping_matrix
-from robot_dynamics_ros.codegen.reference import Reference
-from robot_dynamics_ros.codegen.snapshot import Snapshot
+from robot_dynamics_ros.codegen.equations import INPUTS, grouping_matrix
+from robot_dynamics_ros.codegen.llvm import machine as machine_code
+from robot_dynamics_ros.codegen.runtime.kernels import Snapshot
+from robot_dynamics_ros.codegen.runtime.loop_form import Reference
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 BACKENDS = ['python', 'numpy', 'numba']
@@ -431,8 +430,8 @@ def too_old(machine, source):
 
 
 @pytest.mark.parametrize(('place', 'broken', 'message'), [
-    ('robot_dynamics_ros.codegen.machine_code.find_spec', missing, 'pip install numba'),
-    ('robot_dynamics_ros.codegen.machine_code.Machine.compile', too_old, 'upgrade numba')])
+    ('robot_dynamics_ros.codegen.llvm.machine.find_spec', missing, 'pip install numba'),
+    ('robot_dynamics_ros.codegen.llvm.machine.Machine.compile', too_old, 'upgrade numba')])
 def test_without_a_compiler_everything_runs_on_numpy(demo_arm, fresh_compiler, monkeypatch, rng,
                                                      place, broken, message):
     monkeypatch.setattr(place, broken)
@@ -487,7 +486,7 @@ def test_results_too_large_for_the_cache_are_the_same_wherever_they_begin(arm, r
 
 @pytest.mark.parametrize('backend', BACKENDS)
 def test_functions_that_would_be_too_long_run_the_loop_form(demo_arm, rng, backend, monkeypatch):
-    monkeypatch.setattr('robot_dynamics_ros.codegen.function_set.LONGEST_PROGRAM', 400)
+    monkeypatch.setattr('robot_dynamics_ros.codegen.runtime.kernels.LONGEST_PROGRAM', 400)
     model = compile_model(demo_arm, backend)
     judge, snapshot = reference(demo_arm)
     for name in INPUTS:

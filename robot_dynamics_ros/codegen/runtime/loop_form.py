@@ -13,8 +13,8 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.functions import LINEAR_RECURSION_FROM
-from robot_dynamics_ros.codegen.snapshot import Snapshot
+from robot_dynamics_ros.codegen.equations import LINEAR_RECURSION_FROM
+from robot_dynamics_ros.codegen.runtime.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joints.joint_terms import friction_torque, joint_regressor
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from robot_dynamics_ros.codegen.object_store import ObjectStore
+from robot_dynamics_ros.codegen.llvm.object_store import ObjectStore
 
 #: Changes whenever the same LLVM source would be compiled to other code.
 _COMPILER_VERSION = '1'

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from robot_dynamics_ros.codegen.llvm_values import Lanes
+from robot_dynamics_ros.codegen.llvm.values import Lanes
 
 #: Up to here angles are reduced exactly enough; beyond, the caller has to [rad].
 LARGEST_ANGLE = 1e6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that replacing the parameters of a model replaces, as one object."""
+"""Everything that replacing the parameters of a model replaces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.functions import JointForm, joint_parameters
+from robot_dynamics_ros.codegen.equations import JointForm, joint_parameters
+from robot_dynamics_ros.codegen.printers.python import compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.codegen.python_source import compiled, prologue_source
 from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_inertia_matrix
 
 

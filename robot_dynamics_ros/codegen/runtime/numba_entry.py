@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.llvm_source import INPUT_POINTERS
+from robot_dynamics_ros.codegen.llvm.source import INPUT_POINTERS
 
 
 class _Header(NamedTuple):

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.llvm_functions import (
+from robot_dynamics_ros.codegen.llvm.functions import (
     LARGEST_ANGLE,
     exponential,
     hyperbolic_tangent,
     sine_cosine,
 )
-from robot_dynamics_ros.codegen.llvm_values import Lanes, Lines
-from robot_dynamics_ros.codegen.machine_code import this_machine
+from robot_dynamics_ros.codegen.llvm.machine import this_machine
+from robot_dynamics_ros.codegen.llvm.values import Lanes, Lines
 
 #: Error in units of the last place of the result, or of 1 for sine and cosine.
 ULPS = 4 * np.finfo(float).eps

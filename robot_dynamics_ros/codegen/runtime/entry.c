@@ -345,7 +345,7 @@ static PyMemberDef function_members[] = {
 
 static PyTypeObject function_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "robot_dynamics_ros.codegen._entry.Function",
+    .tp_name = "robot_dynamics_ros.codegen.runtime._entry.Function",
     .tp_doc = "A function of a model: runs a compiled kernel, or calls its fallback.",
     .tp_basicsize = sizeof(function_object),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,

@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import Any
 
 from robot_dynamics_ros.codegen.graph import FUNCTIONS
+from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Program, Vector
-from robot_dynamics_ros.codegen.statements import Statements, body, prologue
 
 #: Outputs or names per line.
 _PER_LINE = 6

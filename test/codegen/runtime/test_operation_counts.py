@@ -15,7 +15,7 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.functions import Equations
+from robot_dynamics_ros.codegen.equations import Equations
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 
 HALF = np.pi / 2

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.function_set import FunctionSet
-from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
+from robot_dynamics_ros.codegen.equations import INPUTS, TAKE_WRENCH, WITH_WRENCH
 from robot_dynamics_ros.codegen.program import Operations
+from robot_dynamics_ros.codegen.runtime.kernels import FunctionSet
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 
 #: What the published counts are for: rotor inertias that no minimal parameter holds, and a wrench.
 PUBLISHED = 'inverse_dynamics_with_rotor_and_wrench'
-
-#: Functions that take a wrench.
-TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
 
 
 class OperationCounts(Mapping[str, Operations]):

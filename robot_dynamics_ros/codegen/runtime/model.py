@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.function_set import FunctionSet
-from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH, JointForm
-from robot_dynamics_ros.codegen.grouping import grouping_matrix
-from robot_dynamics_ros.codegen.machine_code import why_not
-from robot_dynamics_ros.codegen.operation_counts import OperationCounts
-from robot_dynamics_ros.codegen.snapshot import Snapshot
+from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, JointForm, grouping_matrix
+from robot_dynamics_ros.codegen.llvm.machine import why_not
+from robot_dynamics_ros.codegen.runtime.kernels import FunctionSet
+from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
+from robot_dynamics_ros.codegen.runtime.snapshot import Snapshot
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays

@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from robot_dynamics_ros.codegen.graph import INPUT, PARAMETER
+from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Program, Vector
-from robot_dynamics_ros.codegen.statements import Statements, body, prologue
 
 _WIDTH = 99
 

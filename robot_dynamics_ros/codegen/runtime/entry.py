@@ -17,7 +17,7 @@ from robot_dynamics_ros.arrays import Array
 
 def _built_extension() -> Any:
     try:
-        return import_module('robot_dynamics_ros.codegen._entry')
+        return import_module('robot_dynamics_ros.codegen.runtime._entry')
     except ImportError:
         return None
 
@@ -57,6 +57,6 @@ def new_entry(fallback: Callable[..., Array], constants: list[dict[str, Array]],
     if C_ENTRY is not None:
         entry: Entry = C_ENTRY.Function(fallback, constants, inputs, joints, shape, lanes)
         return entry
-    from robot_dynamics_ros.codegen.numba_entry import NumbaEntry
+    from robot_dynamics_ros.codegen.runtime.numba_entry import NumbaEntry
 
     return NumbaEntry(fallback, constants, joints, shape, lanes)

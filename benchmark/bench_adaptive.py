@@ -12,14 +12,14 @@ import numpy as np
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.control.adaptive_choice import (
+from robot_dynamics_ros.control.adaptive.choice import (
     LAW_NAMES,
     AdaptiveSettings,
     make_adaptive_controller,
 )
-from robot_dynamics_ros.control.demonstration import demonstration_motion
-from robot_dynamics_ros.control.effort_limits import EffortLimits
-from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 ROOT = Path(__file__).parents[1]
 AIM = 30.0  # [microseconds]

@@ -4,7 +4,7 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_dynamics_ros.control.adaptive_choice import LAW_NAMES
+from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
 from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, value
 
 

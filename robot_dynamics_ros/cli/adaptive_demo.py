@@ -21,11 +21,11 @@ from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.cli.table import table
-from robot_dynamics_ros.control.adaptive_choice import LAW_NAMES
-from robot_dynamics_ros.control.demonstration import middle_position
-from robot_dynamics_ros.control.recording import MotionRecording, load_recordings
+from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.files.csv_table import TableError
+from robot_dynamics_ros.motion.lively_motion import middle_position
+from robot_dynamics_ros.motion.tracked_motion import MotionRecording, load_recordings
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
 NAMESPACE = '/robot_dynamics_adaptive_demo'

@@ -17,13 +17,13 @@ from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_fr
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
-from robot_dynamics_ros.control.adaptive_choice import AdaptiveSettings
-from robot_dynamics_ros.control.demonstration import demonstration_motion
-from robot_dynamics_ros.control.effort_limits import EffortLimits
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.unknown_parameters import GROUPS
+from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
+from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.files.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise

@@ -15,8 +15,8 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.torque_model import TorqueModel
-from robot_dynamics_ros.control.trajectory import TrajectorySample
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.control.effort_limits import EffortLimits
-from robot_dynamics_ros.control.joint_state import JointSample
-from robot_dynamics_ros.control.resampling import resample, with_hold
 from robot_dynamics_ros.control.torque_model import TorqueModel
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.resampling import resample, with_hold
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: full: the whole torque; none: without the weight (the robot has its own compensation);
 #: only: the weight alone.

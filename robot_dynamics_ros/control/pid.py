@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PID of n joints with a clamped integral, as ros2_control's trajectory controller runs it."""
+"""
+PID of n joints with a clamped integral, as ros2_control's trajectory controller runs it.
+
+Also PD with gravity compensation: the simplest law that comes to rest at the goal.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
+from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,3 +73,18 @@ class Pid:
         self._integral_effort = np.clip(self._integral_effort + g.i * error * step,
                                         -g.i_clamp, g.i_clamp)
         return g.p * error + self._integral_effort + g.d * error_rate
+
+
+def pd_gravity(model: TorqueModel, gains: PidGains, desired: TrajectorySample, q: Array,
+               qd: Array) -> Array:
+    """
+    Return the torque (n,) [N m, N]: weight plus P and D of the error.
+
+    :param model: the robot.
+    :param gains: `p` and `d` are used.
+    :param desired: the trajectory now, (n,) each.
+    :param q: (n,) measured positions [rad, m].
+    :param qd: (n,) measured velocities [rad/s, m/s].
+    """
+    return (model.gravity_torque(q) + gains.p * (desired.q - q)
+            + gains.d * (desired.qd - qd))

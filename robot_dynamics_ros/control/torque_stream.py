@@ -16,12 +16,12 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
-from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.control.feedforward import GravityMode, feedforward_torque
-from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.torque_model import TorqueModel
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
+from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: gravity: carry the weight of the arm; zero: no torque.
 SafeEnd = Literal['gravity', 'zero']

@@ -21,16 +21,16 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_interfaces.srv import GetMlc
-from robot_dynamics_ros.control.adaptive_choice import (
+from robot_dynamics_ros.control.adaptive.choice import (
     LAW_NAMES,
     AdaptiveSettings,
     make_adaptive_controller,
 )
-from robot_dynamics_ros.control.adaptive_stream import AdaptiveStream, AdaptiveStreamSettings
-from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.control.adaptive.stream import AdaptiveStream, AdaptiveStreamSettings
+from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS
-from robot_dynamics_ros.control.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
+from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     estimate_to_message,

@@ -18,12 +18,11 @@ from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.control.joint_state import JointSample, JointSamples, JointStateReader
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.waypoints import trajectory_from_waypoints
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.motion.joint_state import JointSample, JointSamples, JointStateReader
+from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
 
 _NANOSECONDS = 1_000_000_000
 

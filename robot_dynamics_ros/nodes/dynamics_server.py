@@ -20,10 +20,9 @@ from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
-from robot_dynamics_ros.control.joint_state import JointStateReader
-from robot_dynamics_ros.control.torque_monitor import TorqueMonitor, TorqueShares
-from robot_dynamics_ros.control.torque_threshold import TorqueThreshold
+from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
+from robot_dynamics_ros.motion.joint_state import JointStateReader
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     estimate_to_message,

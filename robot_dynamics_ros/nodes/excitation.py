@@ -18,18 +18,18 @@ from std_msgs.msg import Float32, Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
-from robot_dynamics_ros.control.motion_player import (
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimation.excitation import design_excitation
+from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.player import (
     MotionPlayer,
     Order,
     Phase,
     PlayerSettings,
     repeated,
 )
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_file import read_trajectory
-from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimation.excitation import design_excitation
+from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.trajectory_file import read_trajectory
 from robot_dynamics_ros.nodes.conversion import sample_from_message, stamp, trajectory_to_message
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot import Robot

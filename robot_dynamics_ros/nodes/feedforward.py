@@ -26,10 +26,10 @@ from robot_dynamics_ros.control.feedforward import (
     FeedforwardSettings,
     add_feedforward,
 )
-from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, TorqueStream
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
+from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.nodes.conversion import (
     doubles,
     joint_state,

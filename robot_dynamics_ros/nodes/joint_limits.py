@@ -6,7 +6,7 @@ from __future__ import annotations
 from rclpy.node import Node
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.control.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.parameters import declare_number
 
 

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.control.joint_state import JointSamples, JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.conversion import samples_from_messages
 from robot_dynamics_ros.nodes.effort_source import EFFORT_SOURCES, EffortSource
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter

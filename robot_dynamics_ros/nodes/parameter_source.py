@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from rclpy.clock import Clock, ClockType
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
-from robot_dynamics_ros.control.joint_state import JointSample
-from robot_dynamics_ros.control.live_parameters import LiveParameters
-from robot_dynamics_ros.control.parameter_gate import ParameterGate
+from robot_dynamics_ros.control.learned.gate import DynamicParameters, ParameterGate
+from robot_dynamics_ros.control.learned.live_parameters import LiveParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.conversion import estimate_from_message
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
 from robot_dynamics_ros.nodes.robot import Robot

@@ -14,11 +14,11 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
-from robot_dynamics_ros.control.dynamic_parameters import DynamicParameters
-from robot_dynamics_ros.control.joint_state import JointSample
+from robot_dynamics_ros.control.learned.gate import DynamicParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 

@@ -19,11 +19,11 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.control.demonstration import demonstration_motion
-from robot_dynamics_ros.control.joint_state import JointSample, JointStateReader
-from robot_dynamics_ros.control.motion_player import MotionPlayer, Order, Phase, PlayerSettings
-from robot_dynamics_ros.control.recording import MotionRecording, save_recordings
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
+from robot_dynamics_ros.motion.tracked_motion import MotionRecording, save_recordings
 from robot_dynamics_ros.nodes.conversion import (
     payload_to_message,
     sample_from_message,

@@ -11,12 +11,12 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.control.adaptive_controller import AdaptiveController
-from robot_dynamics_ros.control.recording import MotionRecording
-from robot_dynamics_ros.control.tracking import Tracking
-from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

@@ -10,18 +10,17 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.runtime.model import Model
-from robot_dynamics_ros.control.adaptive_choice import (
+from robot_dynamics_ros.control.adaptive.choice import (
     LAW_NAMES,
     AdaptiveSettings,
     make_adaptive_controller,
 )
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
-from robot_dynamics_ros.control.demonstration import middle_position
-from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
-from robot_dynamics_ros.control.pd_gravity import pd_gravity
-from robot_dynamics_ros.control.pid import Pid
-from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.control.pid import Pid, pd_gravity
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
+from robot_dynamics_ros.motion.lively_motion import middle_position
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 from robot_dynamics_ros.simulation.controlled_robot import pid_gains
 
 #: Names of all controllers.

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.codegen.runtime.model import Model
-from robot_dynamics_ros.control.adaptation import Adaptation
-from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw, LawOutput
-from robot_dynamics_ros.control.learned_model import LearnedModel
-from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive.laws import AdaptiveLaw, LawOutput
+from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.runtime.model import Model
-from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.trajectory_controller import TrajectoryController
 

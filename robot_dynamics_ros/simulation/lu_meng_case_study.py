@@ -17,11 +17,11 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.codegen.runtime.model import compile_model
-from robot_dynamics_ros.control.adaptation import Adaptation
-from robot_dynamics_ros.control.adaptive_laws import AdaptiveLaw, Craig, SlotineLi
-from robot_dynamics_ros.control.learned_model import LearnedModel
-from robot_dynamics_ros.control.trajectory import TrajectorySample
-from robot_dynamics_ros.control.unknown_parameters import load_mass_unknown
+from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive.laws import AdaptiveLaw, Craig, SlotineLi
+from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
+from robot_dynamics_ros.control.adaptive.unknown_parameters import load_mass_unknown
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 from robot_dynamics_ros.simulation.continuous_loop import ContinuousLoop
 
 #: modified: Lu & Meng with K = lambda H_hat (94)-(96); modified_constant: with constant K (88),

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.runtime.model import Model
-from robot_dynamics_ros.control.adaptation import Adaptation
-from robot_dynamics_ros.control.adaptive_laws import SlotineLi
+from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive.laws import SlotineLi
 from robot_dynamics_ros.simulation.continuous_loop import ContinuousRun
 
 

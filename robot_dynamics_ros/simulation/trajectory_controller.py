@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.control.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.control.pid import Pid, PidGains
-from robot_dynamics_ros.control.trajectory import Trajectory, TrajectorySample
+from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
+from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
 
 
 class TrajectoryController:

@@ -7,8 +7,8 @@ import pytest
 from robot_dynamics_ros.cli import adaptive_demo
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.cli.node_processes import NodeError
-from robot_dynamics_ros.control.recording import MotionRecording
-from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 
 @pytest.mark.ros

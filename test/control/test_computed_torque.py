@@ -6,8 +6,8 @@ import pytest
 from support.pendulum import Pendulums
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
-from robot_dynamics_ros.control.trajectory import TrajectorySample
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 FREQUENCY = 10.0
 GAINS = ComputedTorqueGains.critically_damped(FREQUENCY, 1)

@@ -9,15 +9,15 @@ from support.pendulum import Pendulums
 from support.tolerances import SAME_ALGEBRA
 from support.trajectories import NAMES, random_trajectory
 
-from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.feedforward import (
     FeedforwardSettings,
     add_feedforward,
     feedforward_torque,
 )
-from robot_dynamics_ros.control.joint_state import JointSample
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 WIDE = EffortLimits(NAMES, np.full(3, 1e9))
 

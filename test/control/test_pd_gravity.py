@@ -4,9 +4,8 @@
 import numpy as np
 from support.pendulum import Pendulums
 
-from robot_dynamics_ros.control.pd_gravity import pd_gravity
-from robot_dynamics_ros.control.pid import PidGains
-from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.control.pid import PidGains, pd_gravity
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 
 def test_it_is_weight_plus_springs_plus_dampers():

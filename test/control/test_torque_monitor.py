@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from support.pendulum import Pendulums
 
-from robot_dynamics_ros.control.joint_state import JointSample
-from robot_dynamics_ros.control.torque_monitor import TorqueMonitor
+from robot_dynamics_ros.control.observer import TorqueMonitor
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.motion.joint_state import JointSample
 
 
 class Model(Pendulums):

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from support.pendulum import Pendulums
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
-from robot_dynamics_ros.control.effort_limits import EffortLimits
-from robot_dynamics_ros.control.joint_state import JointSample
 from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 MODEL = Pendulums()
 LIMITS = EffortLimits(('a',), np.array([500.0]))

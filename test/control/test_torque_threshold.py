@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.torque_threshold import TorqueThreshold
+from robot_dynamics_ros.control.observer import TorqueThreshold
 from robot_dynamics_ros.errors import ParameterError
 
 

@@ -9,8 +9,8 @@ skip_without_ros()
 
 from support.messages import joint_state_message
 
-from robot_dynamics_ros.control.recording import load_recordings
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.tracked_motion import load_recordings
 from robot_dynamics_ros.nodes.conversion import seconds, trajectory_from_message
 from robot_dynamics_ros.nodes.tracking_experiment import TrackingExperimentNode
 

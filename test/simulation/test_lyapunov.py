@@ -9,11 +9,11 @@ from support.oracle import Oracle
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import compile_model
-from robot_dynamics_ros.control.adaptation import Adaptation
-from robot_dynamics_ros.control.adaptation_gains import balanced_gains, typical_inertia
-from robot_dynamics_ros.control.adaptive_laws import SlotineLi
-from robot_dynamics_ros.control.learned_model import LearnedModel
-from robot_dynamics_ros.control.unknown_parameters import minimal_unknowns
+from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
+from robot_dynamics_ros.control.adaptive.choice import balanced_gains, typical_inertia
+from robot_dynamics_ros.control.adaptive.laws import SlotineLi
+from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
+from robot_dynamics_ros.control.adaptive.unknown_parameters import minimal_unknowns
 from robot_dynamics_ros.simulation.continuous_loop import ContinuousLoop
 from robot_dynamics_ros.simulation.lyapunov import (
     coriolis_matrix,
@@ -89,7 +89,7 @@ def test_the_function_on_paper(rng):
     """One joint with H = 0.5, s = 2, a parameter wrong by 0.3 at Gamma = 0.1."""
     from types import SimpleNamespace
 
-    from robot_dynamics_ros.control.unknown_parameters import UnknownParameters
+    from robot_dynamics_ros.control.adaptive.unknown_parameters import UnknownParameters
 
     unknowns = UnknownParameters(('a', 'b'), ('kg', 'kg'), np.zeros((1, 2)), (-1, -1),
                                  [1.0, 5.0], [0.0, 0.0], [9.0, 9.0])

@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.effort_limits import EffortLimits
 from robot_dynamics_ros.control.pid import PidGains
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.trajectory_controller import TrajectoryController
 
 GAINS = PidGains([100.0], [0.0], [10.0], [0.0])

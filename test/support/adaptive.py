@@ -4,7 +4,7 @@
 import numpy as np
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.control.trajectory import TrajectorySample
+from robot_dynamics_ros.motion.trajectory import TrajectorySample
 from support.chains import random_chain
 
 

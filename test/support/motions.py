@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.joint_state import JointSample
+from robot_dynamics_ros.motion.joint_state import JointSample
 
 
 def swinging_samples(model, duration, *, start=1.0, rate=200.0, amplitude=0.8, noise=0.0, seed=0):

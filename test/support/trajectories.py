@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.motion.trajectory import Trajectory
 
 NAMES = ('a', 'b', 'c')
 

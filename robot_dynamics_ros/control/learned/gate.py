@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The gate between learned parameters and the torque that moves a robot.
+
+Nothing passes that is not finished learning, that makes a mass matrix which no robot has, or that
+explains the latest motion worse than the parameters in use. What passes takes over gradually, and
+gives way again if the motion that follows speaks against it. `DynamicParameters` are all numbers
+that make the torque of a robot, as one thing that can be swapped and blended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
+from robot_dynamics_ros.control.learned.recent_motion import RecentMotion, Residual
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicParameters:
+    """
+    Minimal parameters of the links and the physics of the joints.
+
+    :param minimal: (p,) in the order of the minimal set, without payload.
+    :param joint_physics: rotor inertia (NaN = inside a minimal parameter), friction, offset.
+    :param estimate: where they come from; None = from several places.
+    """
+
+    minimal: Array
+    joint_physics: JointPhysics
+    estimate: MlcEstimate | None = None
+
+    def __post_init__(self) -> None:
+        """Copy the parameters and make them read-only."""
+        freeze(self, 'minimal')
+
+    @classmethod
+    def of(cls, estimate: MlcEstimate) -> DynamicParameters:
+        """Return the parameters of an estimate."""
+        return cls(estimate.mlc.values, estimate.joint_physics, estimate)
+
+    def blended(self, other: DynamicParameters, share: float) -> DynamicParameters:
+        """
+        Return parameters between these and others.
+
+        The torque is linear in them, so it moves evenly from the one to the other, and a mass
+        matrix between two positive definite ones is positive definite.
+
+        :param other: of the same robot; its `coulomb_velocity` holds for every share.
+        :param share: 0 = these, 1 = exactly the others.
+        """
+        if share >= 1.0:
+            return other
+        here, there = self.joint_physics, other.joint_physics
+
+        def between(a: Array, b: Array) -> Array:
+            # a rotor inside a minimal parameter (NaN) adds nothing of its own
+            return (1.0 - share) * np.nan_to_num(a) + share * np.nan_to_num(b)
+
+        changes: dict[str, Any] = {
+            name: between(getattr(here, name), getattr(there, name))
+            for name in ('rotor_inertia', 'viscous', 'coulomb', 'offset')}
+        if here.static is not None or there.static is not None:
+            # without Stribeck the static friction is the Coulomb friction
+            changes['static'] = between(*(physics.coulomb if physics.static is None
+                                          else physics.static for physics in (here, there)))
+            speeds = there.stribeck_velocity
+            changes['stribeck_velocity'] = here.stribeck_velocity if speeds is None else speeds
+        return DynamicParameters(between(self.minimal, other.minimal), replace(there, **changes))
+
+
+#: Postures at which the mass matrix is looked at.
+_POSTURES = 200
+#: Reach of a joint without limits, to either side [rad, m].
+_FREE_REACH = np.pi
+#: Smallest over largest eigenvalue of a scaled mass matrix that still counts as definite.
+_DEFINITE = 1e-6
+
+
+@dataclass(frozen=True)
+class GateSettings:
+    """
+    What is asked of learned parameters.
+
+    :param improvement: the residual must fall below this part of the present one, over all
+        joints.
+    :param worst: no joint may get worse by more than this factor.
+    :param fewest: averages of recent motion that at least one joint must have.
+    :param setback: parameters go back when they leave this factor of the old residual.
+    """
+
+    improvement: float = 0.98
+    worst: float = 1.3
+    fewest: int = 20
+    setback: float = 1.05
+
+    def __post_init__(self) -> None:
+        """Refuse a gate that lets everything in or throws everything out."""
+        if not (0.0 < self.improvement <= 1.0 <= self.worst and self.fewest >= 1
+                and self.setback >= 1.0):
+            raise ParameterError('parameter gate: needs 0 < improvement <= 1 <= worst, '
+                                 'fewest >= 1 and setback >= 1')
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """
+    What the gate says.
+
+    :param accepted: True = the parameters may be used.
+    :param reason: why, for people.
+    :param ratio: residual over the present one, over all joints; NaN = not measured.
+    """
+
+    accepted: bool
+    reason: str
+    ratio: float = np.nan
+
+
+class ParameterGate:
+    """Judges parameters of one robot; never touches the model in use."""
+
+    def __init__(self, chain: Chain, settings: GateSettings | None = None) -> None:
+        """
+        Prepare two models of the robot to try parameters with.
+
+        :param chain: the robot.
+        :param settings: what is asked of parameters.
+        """
+        self.settings = settings or GateSettings()
+        self._names = chain.joint_names
+        self._models: tuple[Model, Model] = (compile_model(chain), compile_model(chain))
+        lower, upper = chain.position_limits
+        reach = np.random.default_rng(len(chain)).uniform(size=(_POSTURES, len(chain)))
+        low = np.where(np.isfinite(lower), lower, -_FREE_REACH)
+        high = np.where(np.isfinite(upper), upper, _FREE_REACH)
+        self._postures = low + reach * (high - low)
+
+    def judge(self, candidate: DynamicParameters, present: DynamicParameters,
+              motion: RecentMotion, load: Array, *, converged: bool) -> Judgement:
+        """
+        Say whether learned parameters may be used instead of the present ones.
+
+        :param candidate: learned, without payload.
+        :param present: in use, without payload.
+        :param motion: the latest motion, with payload.
+        :param load: (p,) what the payload adds to the minimal parameters.
+        :param converged: the estimator says that it has finished.
+        """
+        if not converged:
+            return Judgement(False, 'still learning')
+        reason = self.objection(candidate)
+        if reason:
+            return Judgement(False, reason)
+        new, old = self._residuals((candidate, present), motion, load, -np.inf)
+        if np.max(new.samples, initial=0) < self.settings.fewest:
+            return Judgement(False, 'no recent motion with measured efforts to judge it by')
+        ratio, ratios = self._compare(new, old)
+        worst = int(np.argmax(ratios))
+        if not ratios[worst] <= self.settings.worst:
+            return Judgement(False, f'joint {self._names[worst]}: the residual of recent motion '
+                                    f'would be {ratios[worst]:.2f} times the present one', ratio)
+        if not ratio <= self.settings.improvement:
+            return Judgement(False, f'no better on recent motion (residual {ratio:.2f} times the '
+                                    'present one)', ratio)
+        return Judgement(True, f'the residual of recent motion falls to {100.0 * ratio:.0f} %',
+                         ratio)
+
+    def objection(self, candidate: DynamicParameters) -> str:
+        """
+        Return why no robot can have these parameters, or ''.
+
+        :param candidate: learned, without payload.
+        """
+        if not np.all(np.isfinite(candidate.minimal)):
+            return 'a minimal parameter is not finite'
+        try:
+            self._models[0].swap(candidate.minimal, candidate.joint_physics)
+        except ParameterError as error:
+            return str(error)
+        mass = self._models[0].mass_matrix(self._postures)
+        size = np.sqrt(np.abs(np.einsum('kii->ki', mass)).clip(1e-12))
+        scaled = mass / (size[:, :, None] * size[:, None, :])
+        if not np.all(np.isfinite(scaled)):
+            return 'the mass matrix is not finite'
+        eigenvalues = np.linalg.eigvalsh(scaled)
+        bad = np.flatnonzero(eigenvalues[:, 0] < _DEFINITE * eigenvalues[:, -1])
+        if bad.size:
+            posture = ', '.join(f'{value:.2f}' for value in self._postures[bad[0]])
+            return f'the mass matrix is not positive definite at q = ({posture})'
+        return ''
+
+    def set_back(self, present: DynamicParameters, before: DynamicParameters,
+                 motion: RecentMotion, load: Array, since: float) -> Judgement:
+        """
+        Say whether parameters that were taken over should give way to those before.
+
+        :param present: in use, without payload.
+        :param before: in use before.
+        :param motion: the latest motion, with payload.
+        :param load: (p,) what the payload adds to the minimal parameters.
+        :param since: only motion after this time counts: what came before they had to pass [s].
+        """
+        new, old = self._residuals((present, before), motion, load, since)
+        if np.max(new.samples, initial=0) < self.settings.fewest:
+            return Judgement(False, 'not enough motion since')
+        ratio, _ = self._compare(new, old)
+        return Judgement(ratio > self.settings.setback,
+                         f'on the motion since then they leave {ratio:.2f} times the residual of '
+                         'those before', ratio)
+
+    def _residuals(self, pair: tuple[DynamicParameters, DynamicParameters], motion: RecentMotion,
+                   load: Array, since: float) -> tuple[Residual, Residual]:
+        for model, each in zip(self._models, pair):
+            model.swap(each.minimal + load, each.joint_physics)
+        first, second = self._models
+        return motion.residual(first, since), motion.residual(second, since)
+
+    def _compare(self, new: Residual, old: Residual) -> tuple[float, Array]:
+        """Return the ratio over all joints that moved, and that of every joint; 0 = no motion."""
+        enough = new.samples >= max(1, self.settings.fewest // 2)
+        # every joint counts by the part of its own residual; one that is exact stays so
+        floor = 1e-9 * np.max(np.nan_to_num(old.rms), initial=1e-300)
+        ratios = np.where(enough, new.rms / np.maximum(old.rms, floor), 0.0)
+        return float(np.sqrt(np.mean(ratios[enough]**2))), ratios

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded motions in a file: what was asked for and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.errors import TrajectoryError
+from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.trajectory import Trajectory
+
+_ARRAYS = ('times', 'positions', 'efforts')
+_WAYPOINTS = ('times', 'positions', 'velocities', 'accelerations')
+
+
+@dataclass(frozen=True, eq=False)
+class MotionRecording:
+    """
+    One motion.
+
+    :param name: how it was made.
+    :param trajectory: what was asked for.
+    :param times: (N,) from the start of the trajectory [s].
+    :param positions: (N, n) measured [rad, m].
+    :param efforts: (N, n) measured, in the unit of the robot; NaN = not measured.
+    """
+
+    name: str
+    trajectory: Trajectory
+    times: Array
+    positions: Array
+    efforts: Array
+
+    def __post_init__(self) -> None:
+        """Copy the arrays and make them read-only."""
+        freeze(self, *_ARRAYS)
+
+    @property
+    def tracking(self) -> Tracking:
+        """The errors of the motion."""
+        return Tracking.of(self.trajectory, self.times, self.positions)
+
+
+def save_recordings(path: str | Path, recordings: Sequence[MotionRecording]) -> None:
+    """Write recordings to an .npz file."""
+    content = {}
+    for i, recording in enumerate(recordings):
+        content[f'{i}/name'] = np.array(recording.name)
+        content[f'{i}/joint_names'] = np.array(recording.trajectory.joint_names)
+        for field in _ARRAYS:
+            content[f'{i}/{field}'] = getattr(recording, field)
+        for field in _WAYPOINTS:
+            content[f'{i}/waypoint_{field}'] = getattr(recording.trajectory, field)
+    np.savez_compressed(path, **content)  # type: ignore[arg-type]
+
+
+def load_recordings(path: str | Path) -> list[MotionRecording]:
+    """
+    Read recordings from an .npz file.
+
+    :raises TrajectoryError: the file does not hold recordings.
+    """
+    recordings: list[MotionRecording] = []
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            while f'{len(recordings)}/name' in content:
+                i = len(recordings)
+                waypoints = {field: content[f'{i}/waypoint_{field}'] for field in _WAYPOINTS}
+                names = tuple(str(name) for name in content[f'{i}/joint_names'])
+                recordings.append(MotionRecording(
+                    str(content[f'{i}/name']), Trajectory(names, **waypoints),
+                    *(content[f'{i}/{field}'] for field in _ARRAYS)))
+    except (OSError, KeyError, ValueError) as error:
+        raise TrajectoryError(f'{path}: does not hold recordings: {error}') from error
+    return recordings

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.errors import RobotDynamicsError
-    from robot_dynamics_ros.estimation.identification import identify
+    from robot_dynamics_ros.estimation.identification.identify import identify
 
 _HOME = {
     'Chain': 'chain.chain',
@@ -27,7 +27,7 @@ _HOME = {
     'chain_from_dh': 'chain.dh',
     'chain_from_urdf': 'chain.urdf.reader',
     'compile_model': 'codegen.runtime.model',
-    'identify': 'estimation.identification',
+    'identify': 'estimation.identification.identify',
     'minimal_parameters': 'dynamics.minimal.mlc',
 }
 

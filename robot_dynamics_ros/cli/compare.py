@@ -15,7 +15,7 @@ from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.dynamics.minimal.linear_forms import coefficients
 from robot_dynamics_ros.dynamics.minimal.numeric_set import right_inverse
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.parameters_file import read_mapping
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_mapping
 
 _TERMS = ('rotor_inertia', 'viscous_friction', 'coulomb_friction', 'static_friction',
           'torque_offset')

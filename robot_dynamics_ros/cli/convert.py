@@ -12,7 +12,7 @@ from robot_dynamics_ros.cli.recording_arguments import (
     recordings_from_arguments,
     robot_from_arguments,
 )
-from robot_dynamics_ros.estimation.recording_writer import write_recording
+from robot_dynamics_ros.estimation.recordings.files import write_recording
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from robot_dynamics_ros.cli.demo_report import DemoResult, parameter_table, trac
 from robot_dynamics_ros.cli.node_processes import NodeProcesses
 from robot_dynamics_ros.cli.share_folder import share_folder
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimation.history import load_history
+from robot_dynamics_ros.estimation.parameters.history import load_history
 from robot_dynamics_ros.motion.tracked_motion import load_recordings
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

@@ -13,10 +13,10 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
-from robot_dynamics_ros.estimation.history import LearningHistory
+from robot_dynamics_ros.estimation.identification.report import STYLE
+from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart
 from robot_dynamics_ros.estimation.online import OnlineEstimator
-from robot_dynamics_ros.estimation.report_chart import Line, line_chart
-from robot_dynamics_ros.estimation.report_style import STYLE
+from robot_dynamics_ros.estimation.parameters.history import LearningHistory
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording
 
 #: Parameters in the table on the terminal.

@@ -18,9 +18,9 @@ from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_fr
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.errors import ExcitationError
-from robot_dynamics_ros.estimation.excitation import Excitation, design_excitation
-from robot_dynamics_ros.estimation.excitation_information import CRITERIA
-from robot_dynamics_ros.estimation.excitation_trajectory import JointMotion
+from robot_dynamics_ros.estimation.excitation.design import Excitation, design_excitation
+from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
+from robot_dynamics_ros.estimation.excitation.information import CRITERIA
 from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
 
 _SHARES = ('position', 'speed', 'acceleration', 'effort')

@@ -18,14 +18,14 @@ from robot_dynamics_ros.cli.recording_arguments import (
 )
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.identification import identify
-from robot_dynamics_ros.estimation.identified_urdf import identified_urdf
-from robot_dynamics_ros.estimation.parameters_file import write_parameters
-from robot_dynamics_ros.estimation.regression import METHODS
-from robot_dynamics_ros.estimation.report import html_report
-from robot_dynamics_ros.estimation.result import Identification
+from robot_dynamics_ros.estimation.identification.identify import identify
+from robot_dynamics_ros.estimation.identification.report import html_report
+from robot_dynamics_ros.estimation.identification.result import Identification
+from robot_dynamics_ros.estimation.parameters.identified_urdf import identified_urdf
+from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
 from robot_dynamics_ros.estimation.settings import (
     FRICTION_LAWS,
+    METHODS,
     REFINEMENTS,
     IdentificationSettings,
 )

@@ -18,9 +18,9 @@ from robot_dynamics_ros.cli.recording_arguments import (
 )
 from robot_dynamics_ros.cli.table import short, table
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
-from robot_dynamics_ros.estimation.payload import identify_payload
-from robot_dynamics_ros.estimation.payload_estimate import PayloadEstimate
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
+from robot_dynamics_ros.estimation.payload.identify import identify_payload
 
 #: Exit code where mass or centre of mass may not be claimed.
 NOT_IDENTIFIABLE = 1

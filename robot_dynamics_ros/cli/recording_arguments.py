@@ -13,8 +13,8 @@ from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.robot_arguments import add_chain_arguments, chain_from_arguments
-from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.recording_files import read_recording
+from robot_dynamics_ros.estimation.recordings.files import read_recording
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 #: What a recording may be, for help texts.
 RECORDING = ('rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, tau_<joint>) or .npz '

@@ -14,14 +14,14 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.cleaning import CutOut
-from robot_dynamics_ros.estimation.fixed_lag import SmoothedState
-from robot_dynamics_ros.estimation.prior import prior_from_chain
-from robot_dynamics_ros.estimation.recursive import RecursiveLeastSquares
-from robot_dynamics_ros.estimation.regression import without_negative
-from robot_dynamics_ros.estimation.stream_sampler import StreamSampler
-from robot_dynamics_ros.estimation.study import NOT_NEGATIVE, excited_unknowns
-from robot_dynamics_ros.estimation.torque_terms import TorqueTerms
+from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
+from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
+from robot_dynamics_ros.estimation.regression.least_squares import without_negative
+from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
+from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
+from robot_dynamics_ros.estimation.smoothing.fixed_lag import SmoothedState
+from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler
 
 #: A robot whose joints are all slower than this part of their fastest speed so far stands still.
 _STILL = 0.01

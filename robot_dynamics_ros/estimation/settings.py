@@ -9,7 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.regression import METHODS, Method
+
+#: Least squares: as it is, joints weighted by their residuals, or single samples limited too.
+Method = Literal['ordinary', 'weighted', 'robust']
+METHODS: tuple[Method, ...] = get_args(Method)
 
 #: stribeck: with static friction if the data ask for it; coulomb: without; none: no friction.
 FrictionLaw = Literal['stribeck', 'coulomb', 'none']

@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimation.excitation import design_excitation
+from robot_dynamics_ros.estimation.excitation.design import design_excitation
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.motion.player import (
     MotionPlayer,

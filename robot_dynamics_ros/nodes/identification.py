@@ -20,9 +20,9 @@ from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
-from robot_dynamics_ros.estimation.checkpoint import load_checkpoint, save_checkpoint
 from robot_dynamics_ros.estimation.online import OnlineEstimator
-from robot_dynamics_ros.estimation.parameters_file import write_parameters
+from robot_dynamics_ros.estimation.parameters.history import load_checkpoint, save_checkpoint
+from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters

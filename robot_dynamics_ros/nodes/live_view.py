@@ -19,7 +19,7 @@ from std_msgs.msg import Float32
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.estimation.history import save_history
+from robot_dynamics_ros.estimation.parameters.history import save_history
 from robot_dynamics_ros.nodes.conversion import estimate_from_message, seconds
 from robot_dynamics_ros.nodes.live_view_text import LiveViewText
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter

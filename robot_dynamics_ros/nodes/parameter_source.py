@@ -17,7 +17,7 @@ from robot_dynamics_ros.control.learned.gate import DynamicParameters, Parameter
 from robot_dynamics_ros.control.learned.live_parameters import LiveParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.conversion import estimate_from_message
 from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter

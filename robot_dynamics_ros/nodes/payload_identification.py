@@ -18,10 +18,10 @@ from rclpy.clock import Clock, ClockType
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
-from robot_dynamics_ros.estimation.payload_estimate import PayloadEstimate
-from robot_dynamics_ros.estimation.payload_stream import PayloadEstimator
-from robot_dynamics_ros.estimation.stream_sampler import StreamSampler
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
+from robot_dynamics_ros.estimation.payload.stream import PayloadEstimator
+from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.conversion import payload_to_message
 from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters

@@ -17,7 +17,7 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.gate import DynamicParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
-from robot_dynamics_ros.estimation.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.parameters import RobotParameters
 

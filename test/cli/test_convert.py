@@ -7,9 +7,8 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.recording_files import read_recording
-from robot_dynamics_ros.estimation.recording_writer import write_recording
+from robot_dynamics_ros.estimation.recordings.files import read_recording, write_recording
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 ARM = str(URDF_FOLDER / 'planar_2r.urdf')
 

@@ -14,7 +14,7 @@ import pytest
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 
 pytestmark = pytest.mark.ros
 

@@ -12,7 +12,7 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, minimal_parameters
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.files.csv_table import write_csv_table
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

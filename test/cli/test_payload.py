@@ -14,10 +14,10 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
-from robot_dynamics_ros.estimation.excitation import design_excitation
-from robot_dynamics_ros.estimation.parameters_file import write_parameters
-from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.recording_writer import write_recording
+from robot_dynamics_ros.estimation.excitation.design import design_excitation
+from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
+from robot_dynamics_ros.estimation.recordings.files import write_recording
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 ARM = str(URDF_FOLDER / 'rx90.urdf')
 LOAD = Inertia.from_centre_of_mass(4.0, [0.05, -0.02, 0.1], np.diag([0.04, 0.05, 0.03]))

@@ -8,8 +8,8 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.estimation.recording import Recording
-from robot_dynamics_ros.estimation.recording_writer import write_recording
+from robot_dynamics_ros.estimation.recordings.files import write_recording
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytest.importorskip('clarabel')

@@ -8,7 +8,7 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.cli.excite import trajectory_yaml
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.estimation.excitation_trajectory import JointMotion
+from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
 from robot_dynamics_ros.motion.trajectory_file import read_trajectory
 
 GOOD = """

@@ -9,7 +9,7 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
-from support.messages import joint_state_message, published
+from support.messages import assert_brakes, joint_state_message, published
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.nodes.conversion import seconds, trajectory_from_message
@@ -102,17 +102,10 @@ def test_nothing_moves_before_start_is_called_and_stop_brakes(bench):
     again = cell.node._on_start(Trigger.Request(), Trigger.Response())
     assert again.message == 'a motion is running'
     assert cell.node._on_stop(Trigger.Request(), Trigger.Response()).success
-    brakes(cell.sent[-1])
+    assert_brakes(cell.sent[-1])
     before = len(cell.sent)
     cell.run(2.0)
     assert len(cell.sent) == before, 'nothing after it'
-
-
-def brakes(message):
-    """Assert that a trajectory comes to rest within half a second."""
-    brake = trajectory_from_message(message)
-    assert brake.duration == pytest.approx(0.5)
-    np.testing.assert_allclose(brake.velocities[-1], 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(('trouble', 'reason'), [
@@ -126,7 +119,7 @@ def test_trouble_brakes_the_robot(bench, trouble, reason, seed):
     before = len(cell.sent)
     cell.run(2.0, **trouble)
     assert len(cell.sent) == before + 1
-    brakes(cell.sent[-1])
+    assert_brakes(cell.sent[-1])
     assert reason in cell.node._player.reason
     assert cell.node.report.counted('excitation stops') == 1
 
@@ -136,7 +129,7 @@ def test_the_end_of_the_node_and_of_the_clock_brake_the_robot(bench, event):
     cell = bench()
     cell.run(3.0)
     getattr(cell.node, event)()
-    brakes(cell.sent[-1])
+    assert_brakes(cell.sent[-1])
     before = len(cell.sent)
     cell.run(1.0)
     assert len(cell.sent) == before

@@ -19,7 +19,7 @@ from support.tolerances import assert_close
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.estimation.parameters_file import read_parameters
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.nodes.identification import IdentificationNode
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

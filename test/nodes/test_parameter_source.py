@@ -19,7 +19,7 @@ from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
-from robot_dynamics_ros.estimation.parameters_file import write_parameters
+from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
 from robot_dynamics_ros.nodes.conversion import (
     estimate_to_message,
     stamp,

@@ -7,7 +7,7 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
-from support.messages import joint_state_message
+from support.messages import assert_brakes, joint_state_message
 
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.tracked_motion import load_recordings
@@ -64,13 +64,13 @@ def test_a_robot_that_goes_astray_is_braked_and_the_node_fails(node):
     run(node, 5.0, away=lambda way: 0.9)
     assert node.finished
     assert 'away from the motion' in node.failure
-    assert len(node.sent[-1][1].points) == 1
+    assert_brakes(node.sent[-1][1])
 
 
 def test_the_end_of_the_node_brakes_the_robot(node):
     run(node, 4.0)
     node.trigger_deactivate()
-    assert len(node.sent[-1][1].points) == 1
+    assert_brakes(node.sent[-1][1])
 
 
 def test_it_waits_for_all_its_partners(node, monkeypatch):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages to test nodes with, and what nodes publish. Needs ROS 2."""
 
+import numpy as np
+import pytest
 from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.nodes.conversion import duration, stamp
+from robot_dynamics_ros.nodes.conversion import duration, stamp, trajectory_from_message
 
 JOINTS = ('joint_1', 'joint_2')
 
@@ -16,6 +18,13 @@ def published(node, part):
     publisher = next(each for each in node.publishers if each.topic_name.endswith(part))
     publisher.publish = messages.append
     return messages
+
+
+def assert_brakes(message):
+    """Assert that a trajectory comes to rest within half a second."""
+    brake = trajectory_from_message(message)
+    assert brake.duration == pytest.approx(0.5)
+    np.testing.assert_allclose(brake.velocities[-1], 0.0, atol=1e-12)
 
 
 def trajectory_message(rows, *, names=JOINTS, start=0.0):

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Exciting trajectories: a short motion that shows every minimal and joint parameter well.
+
+Optimised Fourier series (Swevers et al. 1997) inside the limits of the robot. Many random motions
+are tried first; the best of them is improved by `excitation_search.descend`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
+from robot_dynamics_ros.errors import ExcitationError
+from robot_dynamics_ros.estimation.excitation.fourier import (
+    FourierBasis,
+    FourierTrajectory,
+    JointMotion,
+)
+from robot_dynamics_ros.estimation.excitation.information import (
+    ExcitationRegressor,
+    condition_number,
+    quality_function,
+)
+from robot_dynamics_ros.estimation.excitation.limits import (
+    HeightPoints,
+    MotionLimits,
+    check_start,
+    motion_limits,
+)
+from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProblem, descend
+
+#: Samples in the period of the highest harmonic: while searching, and for the last check.
+_SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
+
+#: Motions are made smaller by this factor until they are inside the limits: random ones, and the
+#: one that was found, which may exceed them a little between the samples of the search.
+_SHRINK, _SMALL_SHRINK, _MOST_SHRINKS = 0.9, 0.995, 200
+
+#: The sign in Coulomb friction is smoothed over this part of the speed, to have a slope.
+_SMOOTH_SIGN = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """
+    An exciting trajectory and how good it is.
+
+    :param trajectory: the motion.
+    :param limits: what it keeps.
+    :param columns: p names of the parameters it shows.
+    :param information: (p, p) of this motion and those recorded before; see
+        `excitation_information`.
+    :param condition_number: of the regressor of these motions with columns of unit length.
+    :param random_condition_numbers: those of the random motions, as many as were tried.
+    :param share: largest position, speed, acceleration and effort (4, n) in parts of `limits`;
+        positions from the middle of their range.
+    """
+
+    trajectory: FourierTrajectory
+    limits: MotionLimits
+    columns: tuple[str, ...]
+    information: Array
+    condition_number: float
+    random_condition_numbers: Array
+    share: Array
+
+
+def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration: float = 10.0,
+                      harmonics: int = 5, criterion: str = 'condition', share: float = 0.8,
+                      acceleration: ArrayLike | None = None, height: float | None = None,
+                      recorded: Sequence[tuple[JointMotion, float]] = (),
+                      noise: ArrayLike | None = None, candidates: int = 200,
+                      iterations: int = 25, seed: int = 0,
+                      progress: Callable[[int, int], None] = lambda done, of: None) -> Excitation:
+    """
+    Return an exciting trajectory for a robot; the same arguments give the same trajectory.
+
+    :param chain: the robot; its inertias are only used for the efforts.
+    :param start: (n,) posture at both ends [rad, m]; None = zero or the middle of the range.
+    :param duration: of the trajectory [s].
+    :param harmonics: of the Fourier series; the highest frequency is harmonics / duration.
+    :param criterion: 'condition' (number) or 'determinant' (D-optimality).
+    :param share: part of speed, acceleration and effort limits that may be used.
+    :param acceleration: limit, for all joints or (n,) [rad/s^2, m/s^2]; None = by effort only.
+    :param height: lowest height of tip and mass centres of the links over the base [m].
+    :param recorded: motions there are recordings of, and the time each covers [s]: the new one
+        adds what they lack.
+    :param noise: (n,) of the efforts [N m, N]; None = in proportion to the effort limits.
+    :param candidates: number of random motions to choose the start of the search from.
+    :param iterations: of the search, in each of its stages; 0 = the best random motion.
+    :param seed: of the random motions.
+    :param progress: called with the work done and the whole work.
+    :raises ExcitationError: limits are missing, allow no motion, or the start is outside.
+    :raises TrajectoryError: a duration or a number of harmonics that cannot be.
+    """
+    if candidates < 1 or iterations < 0:
+        raise ExcitationError(f'{candidates} candidates and {iterations} iterations: there must '
+                              'be at least one candidate, and no fewer than 0 iterations')
+    basis = FourierBasis(duration, harmonics)
+    limits = motion_limits(chain, start=start, share=share, acceleration=acceleration,
+                           height=height)
+    quality = quality_function(criterion)
+    model = compile_model(chain)
+    points = HeightPoints.of(chain)
+    check_start(model, points, limits)
+
+    regressor = ExcitationRegressor.of(_with_smooth_sign(model, limits),
+                                       _noise(model, limits, noise))
+    p = len(regressor.kept)
+    known = sum((regressor.information(regressor.rows(motion), time)
+                 for motion, time in recorded), np.zeros((p, p)))
+    problem = MotionProblem(basis, limits, model, regressor, points, quality, known,
+                            _times(basis, _SEARCH_SAMPLES))
+    motions = _random_motions(problem, candidates, np.random.default_rng(seed))
+    values, conditions = _judged(problem, motions)
+    z = motions[int(np.argmin(values))]
+    work = len(BARRIERS) * iterations
+    progress(0, work)
+    if np.isfinite(np.min(values)):
+        z = descend(problem, z, iterations, lambda done: progress(done, work))
+    return _excitation(replace(problem, times=_times(basis, _CHECK_SAMPLES)), z, conditions)
+
+
+def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
+    """Return the model with a Coulomb friction that has a slope."""
+    smooth = copy(model)
+    speed = max(model.joint_physics.coulomb_velocity, _SMOOTH_SIGN * float(np.min(limits.speed)))
+    smooth.joint_physics = replace(model.joint_physics, coulomb_velocity=speed)
+    return smooth
+
+
+def _noise(model: Model, limits: MotionLimits, given: ArrayLike | None) -> Array:
+    """Return the noise of the efforts, or numbers in proportion to it."""
+    n = len(model.chain)
+    if given is not None:
+        noise = np.asarray(given, dtype=np.float64)
+        if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
+            raise ExcitationError(f'noise must be {n} positive numbers, got {noise}')
+        return noise
+    # what carries the weight stands for an effort limit that is unknown
+    q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (50, n))
+    weight = np.sqrt(np.mean(model.gravity_torque(q)**2, axis=0))
+    typical = np.where(weight > 0.0, weight, max(float(np.max(weight)), 1.0))
+    return np.where(np.isfinite(limits.effort), limits.effort, typical)
+
+
+def _times(basis: FourierBasis, samples: int) -> Array:
+    """Return the middles of equal intervals, `samples` in the shortest period [s]."""
+    count = samples * basis.harmonics
+    return np.asarray((np.arange(count) + 0.5) * (basis.duration / count))
+
+
+def _random_motions(problem: MotionProblem, count: int, rng: np.random.Generator) -> Array:
+    """Return random motions (count, n, size), each as large as the limits allow."""
+    shape = (len(problem.limits.start), problem.basis.size)
+    motions = rng.normal(size=(count, *shape))
+    low, high = problem.limits.lower, problem.limits.upper
+    start = problem.limits.start
+    for k, z in enumerate(motions):
+        q, qd, qdd = problem.states(z)
+        away = q - start
+        room = np.where(away > 0.0, high - start, start - low)
+        excess = max(float(np.max(np.abs(away) / room)),
+                     float(np.max(np.abs(qd) / problem.limits.speed)),
+                     float(np.max(np.abs(qdd) / problem.limits.acceleration)))
+        motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess), _SHRINK)
+    return motions
+
+
+def _shrunk_until_feasible(problem: MotionProblem, z: Array, factor: float) -> Array:
+    """Return the motion, made smaller until it keeps all limits."""
+    for _ in range(_MOST_SHRINKS):
+        if problem.feasible(z):
+            return z
+        z = z * factor
+    raise ExcitationError('the limits allow no motion from this start: not even the smallest '
+                          'one keeps the efforts or the lowest height; choose another start')
+
+
+def _judged(problem: MotionProblem, motions: Array) -> tuple[Array, Array]:
+    """Return the value of the criterion and the condition number of every motion."""
+    values, conditions = [], []
+    for z in motions:
+        information = problem.information(problem.regressor.rows(problem.states(z)))
+        values.append(problem.quality(information).value)
+        conditions.append(condition_number(information))
+    return np.array(values), np.array(conditions)
+
+
+def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitation:
+    """Return the result, checked at the times of `problem`."""
+    z = _shrunk_until_feasible(problem, z, _SMALL_SHRINK)
+    states = problem.states(z)
+    effort = problem.model.torque(*states) / problem.limits.effort
+    share = np.array([np.max(np.abs(part), axis=0)
+                      for part in (*problem.kinematic_share(states), effort)])
+    information = problem.information(problem.regressor.rows(states))
+    trajectory = problem.basis.trajectory(problem.model.chain.joint_names, problem.limits.start,
+                                          z * problem.limits.speed[:, None])
+    return Excitation(trajectory, problem.limits, problem.regressor.columns, information,
+                      condition_number(information), conditions, share)

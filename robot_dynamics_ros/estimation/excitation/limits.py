@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What an exciting motion may do: positions, velocities, accelerations, efforts, height.
+
+Heights are those of the tip and of every link, to keep a motion above a plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.urdf.reader import sample_positions
+from robot_dynamics_ros.codegen.runtime.model import Model
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import Vector, add, dot, vector
+from robot_dynamics_ros.errors import ExcitationError
+
+#: Part of the position range that is kept free at each end.
+POSITION_MARGIN = 0.02
+
+#: How far a joint without position limits (continuous) may turn from its start [rad].
+FREE_TURN = np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """
+    Limits of a motion that starts in a posture; an unknown limit is infinite.
+
+    :param start: (n,) posture at both ends [rad, m].
+    :param lower: (n,) lowest positions [rad, m].
+    :param upper: (n,) highest positions [rad, m].
+    :param speed: (n,) [rad/s, m/s].
+    :param acceleration: (n,) [rad/s^2, m/s^2].
+    :param effort: (n,) [N m, N].
+    :param height: lowest height of tip and mass centres, see `HeightPoints` [m]; -inf = none.
+    """
+
+    start: Array
+    lower: Array
+    upper: Array
+    speed: Array
+    acceleration: Array
+    effort: Array
+    height: float
+
+
+def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float = 0.8,
+                  acceleration: ArrayLike | None = None,
+                  height: float | None = None) -> MotionLimits:
+    """
+    Return the limits that the URDF (and joints.yaml) set to a motion from a posture.
+
+    :param chain: the robot.
+    :param start: (n,) [rad, m]; None = zero, or the middle of the range where zero is outside.
+    :param share: part of the speed, acceleration and effort limits that may be used: the model
+        is not yet known, so some is left to the controller.
+    :param acceleration: limit for every joint, or (n,) [rad/s^2, m/s^2]; None = whatever the
+        efforts allow.
+    :param height: lowest height of tip and mass centres over the base [m]; None = any.
+    :raises ExcitationError: naming the joint: a limit is missing, leaves no motion, or the start
+        is outside.
+    """
+    n, names = len(chain), chain.joint_names
+    if not 0.0 < share <= 1.0:
+        raise ExcitationError(f'share of the limits must be between 0 and 1, got {share:g}')
+    lower, upper = chain.position_limits
+    for joint, low, high in zip(chain.joints, lower, upper):
+        if not low < high:
+            raise ExcitationError(f'joint {joint.name}: position limits [{low:g}, {high:g}] '
+                                  'allow no motion')
+        if not joint.revolute and not np.isfinite(high - low):
+            raise ExcitationError(f'joint {joint.name}: slides but has no position limits; give '
+                                  'them in the URDF or in joints.yaml (limits: lower, upper)')
+    free = ~np.isfinite(upper - lower)
+    margin = np.where(free, 0.0, POSITION_MARGIN * np.where(free, 0.0, upper - lower))
+    low, high = lower + margin, upper - margin
+    if start is None:
+        middle = np.where(free, 0.0, 0.5 * np.where(free, 0.0, low + high))
+        posture = np.where((low < 0.0) & (high > 0.0), 0.0, middle)
+    else:
+        posture = np.array(start, dtype=np.float64)
+        if posture.shape != (n,) or not np.all(np.isfinite(posture)):
+            raise ExcitationError(f'start must be {n} finite numbers: {", ".join(names)}')
+    low = np.where(free, np.maximum(low, posture - FREE_TURN), low)
+    high = np.where(free, np.minimum(high, posture + FREE_TURN), high)
+    for name, q, a, b in zip(names, posture, low, high):
+        if not a < q < b:
+            raise ExcitationError(f'joint {name}: the start {q:g} is not inside [{a:g}, {b:g}] '
+                                  '(position limits with a margin); move the joint first')
+    speed = share * chain.velocity_limits
+    if np.any(np.isnan(speed)):
+        name = names[int(np.flatnonzero(np.isnan(speed))[0])]
+        raise ExcitationError(f'joint {name}: no velocity limit is known; give it in the URDF or '
+                              'in joints.yaml (limits: velocity)')
+    effort = share * np.nan_to_num(chain.effort_limits, nan=np.inf)
+    rate = share * np.broadcast_to(np.inf if acceleration is None else
+                                   np.asarray(acceleration, dtype=np.float64), n)
+    if not np.all(rate > 0.0):
+        raise ExcitationError(f'acceleration limits must be positive, got {rate / share}')
+    unlimited = np.isinf(effort) & np.isinf(rate)
+    if np.any(unlimited):
+        name = names[int(np.flatnonzero(unlimited)[0])]
+        raise ExcitationError(f'joint {name}: neither an effort nor an acceleration limit is '
+                              'known; give one of them')
+    return MotionLimits(posture, low, high, speed, rate, effort,
+                        -np.inf if height is None else float(height))
+
+
+def check_start(model: Model, points: HeightPoints, limits: MotionLimits) -> None:
+    """
+    Refuse a start that the robot cannot hold or that is below the lowest height.
+
+    :param model: of the robot.
+    :param points: whose height is limited.
+    :param limits: with the start.
+    :raises ExcitationError: naming the joint or the link.
+    """
+    weight = np.abs(model.gravity_torque(limits.start))
+    for name, effort, limit in zip(model.chain.joint_names, weight, limits.effort):
+        if effort >= limit:
+            raise ExcitationError(f'joint {name}: holding the start needs {effort:.3g} of the '
+                                  f'{limit:.3g} [N m, N] that may be used; choose another start '
+                                  'or a larger share of the limits')
+    for name, height in zip(points.names, points.heights(limits.start[None])[0]):
+        if height <= limits.height:
+            raise ExcitationError(f'{name} starts at height {height:.3f} m, not above the lowest '
+                                  f'height of {limits.height:g} m; choose another start or height')
+
+
+#: A point whose height varies less than this cannot be raised or lowered [m].
+_STILL = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class HeightPoints:
+    """
+    The tip and the mass centres of the links, as far as joints can raise or lower them.
+
+    Mass centres, because frame origins may lie far outside of a link. Heights are against gravity
+    (without gravity: along z) over the origin of the base link.
+
+    :param chain: the robot.
+    :param names: of the points, for messages.
+    :param links: number of the link each point belongs to, 1..n.
+    :param points: their places in E_i [m].
+    """
+
+    chain: Chain
+    names: tuple[str, ...]
+    links: tuple[int, ...]
+    points: tuple[Vector, ...]
+
+    @classmethod
+    def of(cls, chain: Chain) -> HeightPoints:
+        """Return the points of a chain."""
+        candidates = [(f'the mass centre of {name}', i, vector(link.centre_of_mass))
+                      for i, (name, link) in enumerate(zip(chain.link_names, chain.links), 1)
+                      if link.mass > 0.0]
+        tip = vector(chain.tip_pose.translation)
+        candidates.append((f'the tip {chain.tip}', len(chain), tip))
+        everything = cls(chain, *zip(*candidates))
+        moving = np.ptp(everything.heights(sample_positions(chain)), axis=0) > _STILL
+        kept = [each for each, moves in zip(candidates, moving) if moves]
+        return cls(chain, *zip(*kept)) if kept else cls(chain, (), (), ())
+
+    def heights(self, q: Array) -> Array:
+        """
+        Return the height of every point (N, points) [m].
+
+        :param q: (N, n) joint positions [rad, m].
+        """
+        gravity = self.chain.gravity
+        size = float(np.linalg.norm(gravity))
+        up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+        up_in_0 = vector(self.chain.base_pose.rotation.T @ up)
+        base = float(up @ self.chain.base_pose.translation)
+        frames = Samples.of(self.chain, q=q).frames
+        result = np.empty((len(q), len(self.points)))
+        for k, (link, point) in enumerate(zip(self.links, self.points)):
+            for frame in frames[link:0:-1]:
+                point = add(frame.to_parent(point), frame.origin)
+            result[:, k] = dot(up_in_0, point) + base
+        return result

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""identify(): from recordings to named minimal parameters with confidence and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.chain import Chain, Finding
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.errors import IdentificationError, ParameterError
+from robot_dynamics_ros.estimation.identification.result import (
+    Identification,
+    IdentifiedParameter,
+    ParameterState,
+    TorqueComparison,
+)
+from robot_dynamics_ros.estimation.identification.study import Study, StudyFit, effort_findings
+from robot_dynamics_ros.estimation.identification.verdict import judged, relative_errors
+from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.estimation.regression.friction_choice import STRIBECK_PARTS
+from robot_dynamics_ros.estimation.regression.instruments import half_samples
+from robot_dynamics_ros.estimation.regression.least_squares import essential_parameters
+from robot_dynamics_ros.estimation.regression.lin_recursion import lin_recursion
+from robot_dynamics_ros.estimation.regression.rows import regression_rows
+from robot_dynamics_ros.estimation.regression.time_blocks import block_numbers, folds_of, last_part
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
+from robot_dynamics_ros.estimation.settings import IdentificationSettings
+from robot_dynamics_ros.estimation.smoothing.preparation import Prepared, prepare
+
+Progress = Callable[[float, str], None]
+
+#: Typical speed that is taken for a joint that hardly moves [rad/s, m/s].
+_SLOWEST = 0.01
+
+
+def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
+             q: ArrayLike | None = None, qd: ArrayLike | None = None,
+             tau: ArrayLike | None = None, *, effort: EffortSemantics | None = None,
+             progress: Progress | None = None, **options: Any) -> Identification:
+    """
+    Identify the minimal parameters, rotor inertias and friction of a robot.
+
+    :param chain: the robot; its inertias are the prior and the opponent.
+    :param t: (N,) time [s]; or one or many recordings, then q, qd and tau are left out.
+    :param q: (N, n) positions [rad, m].
+    :param qd: (N, n) speeds [rad/s, m/s]; None = from the positions.
+    :param tau: (N, n) efforts as the robot reports them; NaN = none.
+    :param effort: what the efforts mean; None = joint torques [N m, N].
+    :param progress: called with the part that is done and what is being done.
+    :param options: fields of `IdentificationSettings`.
+    :raises RecordingError: data that cannot be used.
+    :raises IdentificationError: nothing can be identified.
+    """
+    try:
+        settings = IdentificationSettings(**options)
+    except TypeError as error:
+        raise ParameterError(f'identify: {error}') from error
+    recordings = _recordings(chain, t, q, qd, tau)
+    meaning = effort or EffortSemantics.torque(len(chain))
+    report = progress or (lambda part, text: None)
+    report(0.0, 'smoothing')
+    prepared = prepare(chain, recordings, meaning, settings)
+    stribeck = None
+    if settings.friction == 'stribeck':
+        stribeck = np.outer(STRIBECK_PARTS, np.maximum(prepared.speed, _SLOWEST))
+    terms = TorqueTerms(chain, gravity_removed=meaning.gravity_removed, stribeck=stribeck,
+                        friction=settings.friction != 'none')
+    rows = regression_rows(terms, prepared.samples, prepared.moving, prepared.parallel_cutoff,
+                           lambda part: report(0.1 + 0.5 * part, 'regressor'))
+    if not np.any(rows.usable):
+        raise IdentificationError('not identifiable: every sample was cut out '
+                                  f'({prepared.cut_out})')
+    report(0.6, 'least squares')
+    halves = None
+    if settings.refinement == 'instruments':
+        first, second = (regression_rows(
+            terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
+            prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
+        halves = (first, second)
+    study = Study(terms, rows, prepared.speed, settings, halves)
+    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
+    blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
+    tested: Sequence[int] = range(settings.folds)
+    if settings.last_part is not None:
+        blocks, tested = last_part(len(rows), settings.last_part), [1]
+    held_out = np.full(rows.tau.shape, np.nan)
+    for k, (training, test) in enumerate(folds_of(blocks, rows.states, tested)):
+        report(0.7 + 0.3 * k / settings.folds, 'held-out test')
+        if np.sum(rows.usable[training]) > 2 * len(final.unknowns):
+            held_out[test] = study.fitted(training).torque(rows.Y[test])
+    step = float(np.median(np.diff(rows.t)))
+    result = _result(study, final, held_out, prepared, meaning,
+                     tuple(length * step for length in periods))
+    report(1.0, 'done')
+    return result
+
+
+def _recordings(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
+                q: ArrayLike | None, qd: ArrayLike | None,
+                tau: ArrayLike | None) -> list[Recording]:
+    """Return recordings from either form of the arguments."""
+    if isinstance(t, Recording):
+        return [t]
+    if q is None:
+        recordings = list(t) if isinstance(t, (list, tuple)) else []
+        if not recordings or not all(isinstance(each, Recording) for each in recordings):
+            raise ParameterError('identify: give recordings, or t, q, qd and tau')
+        return recordings
+    if tau is None:
+        raise ParameterError('identify: tau is missing')
+    return [Recording(np.asarray(t), np.asarray(q), None if qd is None else np.asarray(qd),
+                      np.asarray(tau), chain.joint_names)]
+
+
+def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
+            effort: EffortSemantics, periods: tuple[float, ...]) -> Identification:
+    """Put together what the user gets."""
+    chain, rows, unknowns = study.terms.chain, study.rows, final.unknowns
+    columns = list(unknowns.columns)
+    x_urdf = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
+    comparison = TorqueComparison(rows.t, rows.tau, final.torque(rows.Y), held_out,
+                                  rows.Y[:, :, columns] @ x_urdf, rows.usable, rows.stretch)
+    excited = final.excited
+    parameters = _parameters(unknowns, final, x_urdf, excited)
+    p = len(unknowns.mlc)
+    effort_odd = effort_findings(rows, rows.Y[:, :, :p] @ unknowns.mlc.of(chain),
+                                 rows.Y[:, :, p:p + 4 * len(chain)], chain)
+    findings = [*prepared.findings, *unknowns.mlc.findings, *effort_odd,
+                *_parameter_findings(parameters), *_period_findings(periods)]
+    tested = rows.usable & np.isfinite(held_out)
+    against = [f'{finding}' for finding in effort_odd]
+    if not np.any(tested):
+        against.append('nothing is left to test on: the motion is too short or repeats itself')
+    verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested),
+                     relative_errors(rows.tau, comparison.urdf, tested)[1],
+                     study.settings.error_limit, against)
+    _, diagnosis = lin_recursion(rows.of_columns(columns), unknowns.blocks, unknowns.names,
+                                 chain.joint_names, x_urdf)
+    mlc = replace(unknowns.mlc, formulas=unknowns.formulas).with_values(
+        unknowns.minimal(final.fit.x))
+    physics = unknowns.physics(final.fit.x, final.candidate.stribeck_velocity)
+    sure = dict(zip(unknowns.names, excited.tolist()))
+    residual = np.sqrt(np.sum(np.where(rows.usable, rows.tau - comparison.predicted, 0.0) ** 2,
+                              axis=0) / rows.counts())
+    estimate = MlcEstimate(chain.robot, chain.base, chain.tip, mlc, physics,
+                           tuple(sure.get(name, False) for name in mlc.names), unknowns.names,
+                           final.fit.covariance, len(rows), final.fit.condition_number, residual)
+    study.terms.model.swap(mlc.values, physics)
+    return Identification(chain, estimate, verdict, parameters, tuple(findings),
+                          prepared.cut_out, comparison, diagnosis, periods, prepared.cutoff,
+                          prepared.parallel_cutoff, study.settings, effort, study.terms.model)
+
+
+def _parameters(unknowns: Unknowns, final: StudyFit, x_urdf: Array,
+                excited: Mask) -> tuple[IdentifiedParameter, ...]:
+    formulas = dict(zip(unknowns.mlc.names, unknowns.formulas))
+    essential = essential_parameters(final.fit)
+    lines = []
+    for k, name in enumerate(unknowns.names):
+        state: ParameterState = 'excited' if excited[k] else 'prior'
+        lines.append(IdentifiedParameter(
+            name, formulas.get(name, ''), unknowns.units[k], float(final.fit.x[k]),
+            float(final.fit.standard_deviations[k]), float(x_urdf[k]),
+            'zero' if final.fit.fixed[k] else state, bool(essential[k])))
+    return tuple(lines)
+
+
+def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Finding]:
+    unsure = [line.name for line in parameters if line.state == 'prior']
+    zero = [line.name for line in parameters if line.state == 'zero']
+    findings = []
+    if unsure:
+        findings.append(Finding('not_excited', '', 'not identifiable from these data, held near '
+                                f'the URDF value by the prior: {", ".join(unsure)}',
+                                float(len(unsure))))
+    if zero:
+        findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible, and '
+                                f'is held at zero: {", ".join(zero)}', float(len(zero))))
+    return findings
+
+
+def _period_findings(periods: Sequence[float]) -> list[Finding]:
+    return [Finding('periodic', '', f'the motion repeats every {period:.3g} s; whole parts of the '
+                    'cycle are held out together', period) for period in sorted(set(periods))]

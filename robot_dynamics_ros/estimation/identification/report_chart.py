@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Line charts and bars as inline SVG: small, sharp at any size, without any other resource."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
+
+#: Size of a chart in units of the view box; the page scales it to its width.
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 58, 8, 8, 20
+
+#: Points per line: two for every unit of the width.
+_BINS = WIDTH - LEFT - RIGHT
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """
+    One line of a chart.
+
+    :param style: CSS class, which gives the colour.
+    :param values: (N,); NaN leaves a gap.
+    """
+
+    style: str
+    values: Array
+
+
+def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: str,
+               breaks: Blocks | None = None) -> str:
+    """
+    Return an SVG element.
+
+    :param t: (N,) time [s], increasing within a stretch.
+    :param lines: drawn one over the other.
+    :param unit: of the values.
+    :param height: of the chart, in units of the view box.
+    :param label: text for readers that do not see the picture.
+    :param breaks: (N,) number of the stretch of time; lines are broken between stretches.
+    """
+    shown = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
+    low, high = (float(shown.min()), float(shown.max())) if shown.size else (-1.0, 1.0)
+    margin = 0.06 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    position = _positions(t, breaks)
+    first, last = float(position[0]), max(float(position[-1]), float(position[0]) + 1e-9)
+    right, bottom = WIDTH - RIGHT, height - BOTTOM
+
+    def x(value: ArrayLike) -> Array:
+        return np.asarray(LEFT + (right - LEFT) * (np.asarray(value) - first) / (last - first))
+
+    def y(value: ArrayLike) -> Array:
+        return np.asarray(bottom - (bottom - TOP) * (np.asarray(value) - low) / (high - low))
+
+    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">']
+    for tick in _ticks(low, high, max(3, height // 38)):
+        level = float(y(tick))
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{level:.1f}" '
+                     f'y2="{level:.1f}"/><text x="{LEFT - 6}" y="{level + 3.5:.1f}" '
+                     f'text-anchor="end">{tick:g}</text>')
+    for tick in _ticks(first, last, 10):
+        place = float(x(tick))
+        parts.append(f'<text x="{place:.1f}" y="{height - 6}" text-anchor="middle">{tick:g}'
+                     '</text>')
+    parts.append(f'<text x="{right}" y="{height - 6}" text-anchor="end">s</text>')
+    parts.append(f'<text x="4" y="{TOP + 8}">{escape(unit)}</text>')
+    for line in lines:
+        for px, py in _pieces(x(position), y(line.values), breaks):
+            points = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(px, py))
+            parts.append(f'<polyline class="{line.style}" points="{points}"/>')
+    return ''.join(parts) + '</svg>'
+
+
+def _positions(t: Array, breaks: Blocks | None) -> Array:
+    """Return time with the pauses between stretches taken out, starting at zero."""
+    if breaks is None:
+        return np.asarray(t - t[0])
+    position = np.empty_like(t)
+    start = 0.0
+    for number in np.unique(breaks):
+        places = breaks == number
+        position[places] = start + t[places] - t[places][0]
+        start = float(position[places][-1])
+    return position
+
+
+def _pieces(x: Array, y: Array, breaks: Blocks | None) -> list[tuple[Array, Array]]:
+    """Return the unbroken parts of a line, each thinned to its extremes per unit of width."""
+    good = np.isfinite(y)
+    cut = ~good[1:] | ~good[:-1]
+    if breaks is not None:
+        cut |= np.diff(breaks) != 0
+    pieces = []
+    for places in np.split(np.arange(x.size), np.flatnonzero(cut) + 1):
+        kept = places[good[places]]
+        if kept.size > 1:
+            pieces.append(_thinned(x[kept], y[kept]))
+    return pieces
+
+
+def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return at most the lowest and the highest point of every unit of width."""
+    if x.size <= 2 * _BINS:
+        return x, y
+    bins = np.floor(x).astype(np.int64)
+    starts = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1))
+    chosen: set[int] = {0, x.size - 1}
+    for first, last in zip(starts, [*starts[1:], x.size]):
+        chosen |= {int(first + np.argmin(y[first:last])), int(first + np.argmax(y[first:last]))}
+    order = np.array(sorted(chosen))
+    return x[order], y[order]
+
+
+def _ticks(low: float, high: float, count: int) -> list[float]:
+    """Return round numbers between two values."""
+    raw = (high - low) / count
+    size = 10.0 ** np.floor(np.log10(raw))
+    step = float(size * next(k for k in (1, 2, 2.5, 5, 10) if k * size >= 0.999 * raw))
+    first = int(np.ceil(low / step))
+    return [round(k * step, 12) for k in range(first, int(np.floor(high / step)) + 1)]
+
+
+def interval_bar(value: float, deviation: float, reference: float) -> str:
+    """
+    Return a small SVG: a value with its 95 % interval as a bar, and a reference as a tick.
+
+    The scale of each bar is its own: the largest of the three sizes fills it.
+    """
+    reach = max(abs(value) + 2.0 * deviation, abs(reference), 1e-300) * 1.08
+    middle, half = 70.0, 66.0
+
+    def x(number: float) -> float:
+        return middle + half * float(np.clip(number / reach, -1.0, 1.0))
+
+    low, high = x(value - 2.0 * deviation), x(value + 2.0 * deviation)
+    return ('<svg class="interval" viewBox="0 0 140 16" aria-hidden="true">'
+            f'<line class="grid" x1="{middle}" x2="{middle}" y1="1" y2="15"/>'
+            f'<rect class="span" x="{low:.1f}" y="6" width="{max(high - low, 0.8):.1f}" '
+            'height="4"/>'
+            f'<line class="tick" x1="{x(reference):.1f}" x2="{x(reference):.1f}" y1="3" y2="13"/>'
+            f'<circle class="dot" cx="{x(value):.1f}" cy="8" r="3"/></svg>')

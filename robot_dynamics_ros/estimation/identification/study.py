@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One way to get from rows to parameters, used alike for all data and for parts of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.chain import Chain, Finding
+from robot_dynamics_ros.estimation.regression.friction_choice import (
+    FrictionCandidate,
+    chosen_friction,
+    friction_candidates,
+)
+from robot_dynamics_ros.estimation.regression.instruments import instrumental_fit
+from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
+from robot_dynamics_ros.estimation.regression.prior import Prior, prior_from_chain
+from robot_dynamics_ros.estimation.regression.rows import Rows
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
+from robot_dynamics_ros.estimation.settings import IdentificationSettings
+
+#: An unknown is excited if the data shrink its deviation below this part of the prior's.
+_EXCITED = 0.3
+
+#: Terms that cannot be negative.
+NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
+
+#: Torques may differ from those of the URDF by this factor.
+_TORQUE_FACTOR = 5.0
+
+#: The URDF must explain this part of the torque (of its square) before it may judge...
+_EXPLAINED = 0.6
+#: ...where links are at least this part of the torque, beside friction, rotor and offset.
+_MATTERS = 0.3
+
+
+def excited_unknowns(deviations: Array, prior: Prior, fixed: Mask) -> Mask:
+    """
+    Return which unknowns (u,) the data determine.
+
+    :param deviations: (u,) standard deviations after the data.
+    :param prior: the belief before.
+    :param fixed: (u,) unknowns that were held at zero.
+    """
+    return np.asarray((deviations < _EXCITED * prior.deviation) & ~fixed)
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFit:
+    """
+    Parameters from some rows.
+
+    :param candidate: the friction law that was chosen.
+    :param fit: the least squares.
+    :param prior: the belief it started from.
+    """
+
+    candidate: FrictionCandidate
+    fit: Fit
+    prior: Prior
+
+    @property
+    def unknowns(self) -> Unknowns:
+        """What was solved for."""
+        return self.candidate.unknowns
+
+    @property
+    def excited(self) -> Mask:
+        """Unknowns (u,) that the data determine."""
+        return excited_unknowns(self.fit.standard_deviations, self.prior, self.fit.fixed)
+
+    def torque(self, Y: Array) -> Array:
+        """Return the torque (N, n) on rows with all columns (N, n, P)."""
+        return np.asarray(Y[:, :, list(self.unknowns.columns)] @ self.fit.x)
+
+
+class Study:
+    """Friction law, prior and least squares with the same settings for any part of the rows."""
+
+    def __init__(self, terms: TorqueTerms, rows: Rows, speed: Array,
+                 settings: IdentificationSettings,
+                 halves: tuple[Rows, Rows] | None = None) -> None:
+        """
+        Prepare.
+
+        :param terms: the columns.
+        :param rows: all rows, all columns.
+        :param speed: (n,) typical speeds [rad/s, m/s].
+        :param settings: of the identification.
+        :param halves: the same rows from either half of the recorded samples, for instrumental
+            variables; None = least squares alone.
+        """
+        self.terms, self.rows, self.settings = terms, rows, settings
+        self._speed, self._halves = speed, halves
+        self._candidates = friction_candidates(terms)
+
+    def fitted(self, chosen: Mask) -> StudyFit:
+        """Return the parameters from some of the samples (N,) alone."""
+        rows = self.rows.of_samples(chosen)
+        strength = self.settings.prior_strength
+        candidate = chosen_friction(self._candidates, rows, self._speed, strength)
+        unknowns = candidate.unknowns
+        prior = prior_from_chain(unknowns, rows.rms_torque(), self._speed, strength)
+        not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
+        outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
+        if self._halves is not None:
+            first, second = (half.of_samples(chosen).of_columns(unknowns.columns)
+                             for half in self._halves)
+            outcome = instrumental_fit(outcome, prior, (first, second), rows.tau,
+                                       not_negative)
+        return StudyFit(candidate, outcome, prior)
+
+
+def effort_findings(rows: Rows, rigid: Array, terms: Array, chain: Chain) -> list[Finding]:
+    """
+    Compare the measured torques with those of the URDF: sign and unit.
+
+    :param rows: the measured torques.
+    :param rigid: (N, n) torque of the URDF's links on the same samples, equally filtered.
+    :param terms: (N, n, k) columns of rotors, friction and offsets: they may explain anything.
+    :param chain: the robot.
+    """
+    findings = []
+    for j, name in enumerate(chain.joint_names):
+        use = rows.usable[:, j]
+        if use.sum() < 10 or not np.any(rigid[use, j]):
+            continue
+        others, *_ = np.linalg.lstsq(terms[use, j], np.column_stack(
+            [rows.tau[use, j], rigid[use, j]]), rcond=None)
+        tau, model = (np.column_stack([rows.tau[use, j], rigid[use, j]])
+                      - terms[use, j] @ others).T
+        product, squares, size = float(tau @ model), float(model @ model), float(tau @ tau)
+        matters = size > _MATTERS ** 2 * float(rows.tau[use, j] @ rows.tau[use, j])
+        if not matters or product ** 2 < _EXPLAINED * squares * size:
+            continue
+        gain = product / squares
+        if gain < 0.0:
+            findings.append(Finding('effort_sign', name, 'the effort has the wrong sign: it falls '
+                                    'where the torque of the URDF rises; set effort: {sign: -1} '
+                                    'in the joints file', gain))
+        elif not 1.0 / _TORQUE_FACTOR < gain < _TORQUE_FACTOR:
+            findings.append(Finding('effort_unit', name, f'the effort is {gain:.3g} times the '
+                                    'torque of the URDF: it looks like a current or another unit; '
+                                    'set effort: {gain: ...} in the joints file', gain))
+    return findings

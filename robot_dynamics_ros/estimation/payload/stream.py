@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A load at the tip from a stream: the recursive form of `identify_payload`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.payload.estimate import (
+    PRIOR_DEVIATIONS,
+    PayloadEstimate,
+    payload_estimate,
+)
+from robot_dynamics_ros.estimation.payload.identify import ERROR_LIMIT, LoadTerms, arm_model
+
+_SIZE = len(PRIOR_DEVIATIONS)
+
+
+class PayloadEstimator:
+    """
+    Recursive least squares for ten parameters, in square-root form.
+
+    What is kept is the triangle of a QR decomposition of all rows so far, old ones faded. The
+    belief about unseen directions is added only when asked for an estimate, so it never fades.
+    The weights of the joints are known from the identification of the arm and stay: the result is
+    exactly that of a weighted least squares, and another load counts as much as the first one.
+    Weights learned from the errors, as an arm needs them, would take another load for noise.
+    """
+
+    def __init__(self, chain: Chain, estimate: MlcEstimate, *, memory: float = np.inf,
+                 correlation: float = 1.0, error_limit: float = ERROR_LIMIT) -> None:
+        """
+        Begin without knowing anything about the load.
+
+        :param chain: the robot.
+        :param estimate: its parameters without load; `residual_rms` weighs the joints.
+        :param memory: number of samples after which an old one counts 1/e; inf = never fades.
+        :param correlation: number of samples that say as much as one independent one: the time
+            constant of the smoother over the sampling period.
+        :param error_limit: with a larger part of the torque unexplained, nothing is claimed.
+        :raises ParameterError: the parameters are of another robot; a number is not positive.
+        """
+        if not (memory >= 1.0 and correlation >= 1.0):
+            raise ParameterError('payload: memory and correlation are numbers of samples, at '
+                                 f'least 1; got {memory} and {correlation}')
+        self._model = arm_model(chain, estimate)
+        self._terms = LoadTerms(self._model)
+        rms = np.nan_to_num(np.asarray(estimate.residual_rms))
+        self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
+        self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))
+        self._correlation, self._error_limit = float(correlation), float(error_limit)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the load."""
+        self._triangle = np.zeros((_SIZE + 1, _SIZE + 1))
+        self._rows = 0.0
+        self._torque, self._left = 0.0, 0.0
+
+    def update(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike) -> None:
+        """
+        Learn from one sample; what is not finite is left out.
+
+        :param q: (n,) smoothed positions [rad, m].
+        :param qd: (n,) speeds [rad/s, m/s].
+        :param qdd: (n,) accelerations [rad/s^2, m/s^2].
+        :param tau: (n,) measured torques, equally filtered [N m, N]; NaN = none.
+        """
+        measured = np.asarray(tau, dtype=np.float64)
+        left = (measured - self._model.torque(q, qd, qdd)) / self._noise
+        usable = np.isfinite(left)
+        if not np.any(usable):
+            return
+        Y = self._terms.regressor(*(np.asarray(each, np.float64) for each in (q, qd, qdd)))
+        rows = np.column_stack([Y / self._noise[:, None], left])[usable]
+        self._triangle = np.asarray(np.linalg.qr(
+            np.vstack([self._fading * self._triangle, rows]), mode='r'))
+        fading = self._fading**2
+        self._rows = fading * self._rows + len(rows)
+        self._torque = fading * self._torque + float(np.sum((measured / self._noise)[usable]**2))
+        self._left = fading * self._left + float(np.sum(left[usable]**2))
+
+    @property
+    def estimate(self) -> PayloadEstimate:
+        """What may be claimed about the load now."""
+        R = np.vstack([self._triangle, np.column_stack([np.diag(1.0 / PRIOR_DEVIATIONS),
+                                                        np.zeros(_SIZE)])])
+        R = np.asarray(np.linalg.qr(R, mode='r'))
+        x = np.linalg.solve(R[:_SIZE, :_SIZE], R[:_SIZE, _SIZE])
+        rest = self._triangle[:, :_SIZE] @ x - self._triangle[:, _SIZE]
+        variance = float(rest @ rest) / max(self._rows - _SIZE, 1.0)
+        # the belief is not scaled with the noise of the data
+        information = self._triangle[:, :_SIZE].T @ self._triangle[:, :_SIZE]
+        information = information / max(variance * self._correlation, 1e-12)
+        covariance = np.asarray(np.linalg.inv(information + np.diag(PRIOR_DEVIATIONS**-2)))
+        size = self._torque or np.inf
+        with_load = float(np.sqrt(rest @ rest / size))
+        doubts: tuple[str, ...] = ()
+        if self._rows <= _SIZE:
+            doubts = ('too few samples so far',)
+        elif with_load > self._error_limit:
+            doubts = (f'{100 * with_load:.0f} % of the torque stay unexplained',)
+        return payload_estimate(self._terms.chain.tip, x, covariance,
+                                error_without=float(np.sqrt(self._left / size)),
+                                error_with=with_load, doubts=doubts)
+
+    @property
+    def triangle(self) -> Array:
+        """The triangle (11, 11) of all rows so far, faded."""
+        return self._triangle.copy()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings: read, written, checked, cleaned, with efforts as joint torques."""

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Cutting out of a recording what cannot be used, and counting it.
+
+What remains are stretches of time without gaps, on an even grid of time; efforts that are missing
+or saturated are filled for the filters and marked, joint by joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.estimation.recordings.recording import Recording
+
+#: A pause longer than this many usual steps is a gap.
+GAP_STEPS = 4.5
+
+#: A stretch with fewer samples than this cannot be filtered.
+SHORTEST = 25
+
+#: An effort this many times in a row at its largest value is saturated.
+_SATURATED_RUN = 5
+
+#: An effort within this part of the limit is at the limit.
+AT_LIMIT = 0.002
+
+
+@dataclass(frozen=True)
+class CutOut:
+    """
+    Samples that were not used, by reason. Of efforts: single values, not samples.
+
+    :param duplicate_time: samples with the time of the one before.
+    :param backward_time: samples older than an earlier one.
+    :param invalid_state: samples with a position or speed that is not finite.
+    :param gaps: pauses at which the recording was split.
+    :param short_stretch: samples of stretches too short for the filters.
+    :param standstill: samples while no joint moved.
+    :param missing_effort: efforts that are not finite.
+    :param saturated_effort: efforts at the limit of the drive.
+    """
+
+    duplicate_time: int = 0
+    backward_time: int = 0
+    invalid_state: int = 0
+    gaps: int = 0
+    short_stretch: int = 0
+    standstill: int = 0
+    missing_effort: int = 0
+    saturated_effort: int = 0
+
+    def __add__(self, other: CutOut) -> CutOut:
+        """Return the counts of both."""
+        return CutOut(**{field.name: getattr(self, field.name) + getattr(other, field.name)
+                         for field in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """
+    Evenly sampled joint states without a gap.
+
+    :param start: time of the first sample [s].
+    :param step: time between samples [s].
+    :param q: (N, n) positions [rad, m].
+    :param qd: (N, n) speeds [rad/s, m/s], or None.
+    :param tau: (N, n) torques [N m, N], filled where not usable.
+    :param usable: (N, n) where the torque was measured.
+    """
+
+    start: float
+    step: float
+    q: Array
+    qd: Array | None
+    tau: Array
+    usable: Mask
+
+    @property
+    def t(self) -> Array:
+        """Time (N,) [s]."""
+        return np.asarray(self.start + self.step * np.arange(len(self.q)), np.float64)
+
+
+def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], CutOut]:
+    """
+    Return the usable stretches of a recording and what was cut out.
+
+    :param recording: with torques [N m, N] in `tau`, joints in the order of the chain.
+    :param effort_limits: (n,) [N m, N]; NaN = unknown.
+    :raises RecordingError: nothing usable is left.
+    """
+    later = _running_maximum_before(recording.t)
+    duplicate, backward = recording.t == later, recording.t < later
+    finite = np.all(np.isfinite(recording.q), axis=1) & np.isfinite(recording.t)
+    if recording.qd is not None:
+        finite &= np.all(np.isfinite(recording.qd), axis=1)
+    keep = finite & ~duplicate & ~backward
+    if not np.any(keep):
+        raise RecordingError(f'{recording.source}: no sample has a time and finite positions'
+                             + ('' if recording.qd is None else ' and speeds'))
+    t = recording.t[keep]
+    step = float(np.median(np.diff(t))) if t.size > 1 else 0.0
+    missing = ~np.isfinite(recording.tau[keep])
+    saturated = saturation(recording.tau[keep], effort_limits) & ~missing
+    breaks = np.flatnonzero(np.diff(t) > GAP_STEPS * step) + 1
+    stretches, short = [], 0
+    for part in np.split(np.arange(t.size), breaks):
+        if part.size < SHORTEST:
+            short += part.size
+            continue
+        rows = np.flatnonzero(keep)[part]
+        stretches.append(_resampled(recording, rows, missing[part] | saturated[part], step))
+    cut = CutOut(duplicate_time=int(duplicate.sum()), backward_time=int(backward.sum()),
+                 invalid_state=int((~finite).sum()), gaps=breaks.size, short_stretch=short,
+                 missing_effort=int(missing.sum()), saturated_effort=int(saturated.sum()))
+    if not stretches:
+        raise RecordingError(f'{recording.source}: {t.size} usable samples in '
+                             f'{breaks.size + 1} stretches are too few; at least {SHORTEST} in a '
+                             'row are needed')
+    return stretches, cut
+
+
+def _running_maximum_before(t: Array) -> Array:
+    """Return the latest time of all samples before each one; -inf for the first."""
+    known = np.where(np.isfinite(t), t, -np.inf)
+    return np.concatenate([[-np.inf], np.maximum.accumulate(known)[:-1]])
+
+
+def saturation(tau: Array, effort_limits: Array) -> Mask:
+    """
+    Return where the drive gave its limit: at the known limit, or flat at its largest value.
+
+    :param tau: (N, n) torques [N m, N].
+    :param effort_limits: (n,) [N m, N]; NaN = unknown.
+    """
+    size = np.abs(tau)
+    with np.errstate(invalid='ignore'):  # far beyond the limit it is another unit instead
+        result = np.abs(size / effort_limits - 1.0) <= AT_LIMIT
+    for j, column in enumerate(size.T):
+        largest = np.nanmax(column, initial=0.0)
+        at_top = column >= largest * (1.0 - 1e-12) if largest > 0.0 else column > 0.0
+        ends = np.flatnonzero(np.diff(np.concatenate([[False], at_top, [False]])))
+        for first, last in ends.reshape(-1, 2):
+            if last - first >= _SATURATED_RUN:
+                result[first:last, j] = True
+    return np.asarray(result, dtype=np.bool_)
+
+
+def _resampled(recording: Recording, rows: NDArray[np.intp], unusable: Mask,
+               step: float) -> Stretch:
+    """Return one stretch on an even grid; a jitter below half a step is interpolated away."""
+    t = recording.t[rows]
+    count = int(np.floor((t[-1] - t[0]) / step + 1e-6)) + 1
+    grid = t[0] + step * np.arange(count)
+    even = t.size == count and bool(np.all(np.abs(t - grid) <= 1e-3 * step))
+    tau, bad = recording.tau[rows].copy(), unusable
+    for j in range(tau.shape[1]):
+        good = ~bad[:, j]
+        if not np.all(good):
+            tau[:, j] = np.interp(t, t[good], tau[good, j]) if np.any(good) else 0.0
+    q, qd = recording.q[rows], None if recording.qd is None else recording.qd[rows]
+    if not even:
+        from scipy.interpolate import make_interp_spline
+
+        def at_grid(values: Array) -> Array:
+            return np.asarray(make_interp_spline(t, values, k=3)(grid))
+
+        nearest = np.clip(np.searchsorted(t, grid), 1, t.size - 1)
+        q, qd, tau = at_grid(q), None if qd is None else at_grid(qd), at_grid(tau)
+        bad = bad[nearest] | bad[nearest - 1]
+    return Stretch(float(grid[0]), step, q, qd, tau, ~bad)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recordings from and to files: rosbag2, CSV, npz.
+
+CSV: a header ``t``, ``q_<joint>``, ``qd_<joint>`` (may be left out), ``tau_<joint>`` and numbers;
+an empty field is a missing value. npz: arrays t (N,), q, tau (N, n), qd or v (may be left out),
+and joint_names; without names the columns are the joints of the chain in its order.
+A rosbag2 is read without ROS: a folder, or a bare .db3 or .mcap file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.estimation.recordings.recording import Recording, renamed
+from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
+
+SUFFIXES = ('.csv', '.npz', '.db3', '.mcap')
+
+
+def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
+                   rename: Sequence[tuple[str, str]] = ()) -> Recording:
+    """
+    Return the joints of a chain from a file, in the order of the chain.
+
+    :param path: a rosbag2 folder or file, .csv or .npz.
+    :param chain: the robot.
+    :param topic: of the joint states in a bag; None = found.
+    :param rename: pairs of a text in the recorded joint names and what the URDF has instead.
+    :raises RecordingError: naming the file and what is wrong with it.
+    """
+    source = Path(path)
+    if not source.exists():
+        raise RecordingError(f'{source}: no such file')
+    if source.is_dir() or source.suffix in ('.db3', '.mcap'):
+        return read_bag(source, chain.joint_names, topic, rename)
+    if source.suffix == '.csv':
+        return _read_csv(source).renamed(rename).for_chain(chain)
+    if source.suffix == '.npz':
+        return _read_npz(source, chain.joint_names).renamed(rename).for_chain(chain)
+    raise RecordingError(f"{source}: unknown kind '{source.suffix}'; known are a rosbag2 folder, "
+                         f'{", ".join(SUFFIXES)}')
+
+
+def _read_csv(path: Path) -> Recording:
+    table = read_csv_table(path)
+    names = tuple(name[2:] for name in table.columns if name.startswith('q_'))
+    if 't' not in table.columns or not names:
+        raise RecordingError(f'{path}: the header is {", ".join(table.columns)[:200]}; expected '
+                             't, q_<joint>, qd_<joint> (may be left out) and tau_<joint>')
+    return Recording(table.columns['t'], table.required_joints('q', names),
+                     table.joints('qd', names), table.required_joints('tau', names), names,
+                     str(path))
+
+
+def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files
+                      if key in ('t', 'q', 'qd', 'v', 'tau', 'joint_names')}
+    except (ValueError, OSError, BadZipFile, EOFError) as error:
+        raise RecordingError(f'{path}: cannot be read as npz: {error}') from error
+    missing = [key for key in ('t', 'q', 'tau') if key not in arrays]
+    if missing:
+        raise RecordingError(f'{path}: array {", ".join(missing)} is missing; expected t, q, tau, '
+                             'qd or v (may be left out) and joint_names (may be left out)')
+    names = tuple(str(name) for name in arrays.get('joint_names', np.array(joint_names)))
+    qd = arrays.get('qd', arrays.get('v'))
+    try:
+        return Recording(arrays['t'], arrays['q'], qd, arrays['tau'], names, str(path))
+    except (TypeError, ValueError) as error:
+        raise RecordingError(f'{path}: the arrays are not numbers: {error}') from error
+
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+
+
+def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
+             rename: Sequence[tuple[str, str]] = ()) -> Recording:
+    """
+    Return the joint states of one robot.
+
+    Messages are mapped by name; those of other robots on the same topic are left out. The time is
+    that of the header, or of the bag where the header has none.
+
+    :param path: folder with metadata.yaml, or a .db3 or .mcap file.
+    :param joint_names: joints that must be in the messages.
+    :param topic: topic of the joint states; None = the only one that has these joints.
+    :param rename: pairs of a text in the recorded names and what to read instead.
+    :raises RecordingError: not readable, no such topic, or no message with these joints.
+    """
+    try:
+        from rosbags.rosbag2 import Reader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise RecordingError(f'{path}: the package rosbags is needed to read bags; install it '
+                             'with: pip install rosbags') from error
+    types = get_typestore(Stores.ROS2_JAZZY)
+    try:
+        with Reader(path) as reader:
+            known = [each for each in reader.connections if each.msgtype == JOINT_STATE]
+            chosen = [each for each in known if topic in (None, each.topic)]
+            if not chosen:
+                raise RecordingError(_no_topic(path, topic, reader.connections))
+            messages: list[tuple[str, int, Any]] = [
+                (connection.topic, stamp, types.deserialize_cdr(raw, JOINT_STATE))
+                for connection, stamp, raw in reader.messages(chosen)]
+            for _, _, message in messages:
+                message.name = renamed(message.name, rename)
+    except RecordingError:
+        raise
+    except Exception as error:  # a broken file may break its reader in any way
+        raise RecordingError(f'{path}: cannot be read as a bag; is it complete? '
+                             f'({error})') from error
+    return _recording(path, messages, joint_names)
+
+
+def _no_topic(path: Path, topic: str | None, connections: Sequence[Any]) -> str:
+    found = ', '.join(f'{each.topic} ({each.msgtype})' for each in connections) or 'nothing'
+    wanted = f'no topic {topic} of type {JOINT_STATE}' if topic else f'no topic of {JOINT_STATE}'
+    return f'{path}: there is {wanted}; the bag holds {found}'
+
+
+def _recording(path: Path, messages: Sequence[tuple[str, int, Any]],
+               joint_names: Sequence[str]) -> Recording:
+    """Put the messages that hold all joints together."""
+    wanted = set(joint_names)
+    fitting = [each for each in messages if wanted <= set(each[2].name)]
+    topics = sorted({each[0] for each in fitting})
+    if not fitting:
+        names = sorted({name for _, _, message in messages for name in message.name})
+        missing = sorted(wanted - set(names))
+        if messages and not missing:
+            raise RecordingError(f'{path}: no message holds all of {", ".join(joint_names)} '
+                                 'together')
+        raise RecordingError(f'{path}: no joint state of {", ".join(missing or joint_names)}; '
+                             f'recorded are {", ".join(names) or "no joints"}. Rename them, or '
+                             'choose another base or tip')
+    if len(topics) > 1:
+        raise RecordingError(f'{path}: several topics hold these joints: {", ".join(topics)}; '
+                             'choose one')
+    order: dict[tuple[str, ...], list[int]] = {}
+    for _, _, message in fitting:
+        if message.name not in order:
+            order[message.name] = [message.name.index(name) for name in joint_names]
+    columns = [(message, order[message.name]) for _, _, message in fitting]
+    stamps = [_seconds(message, stamp) for _, stamp, message in fitting]
+    first = stamps[0][0]
+    t = np.array([seconds - first + nanoseconds * 1e-9 for seconds, nanoseconds in stamps])
+    qd = np.array(list(_values(columns, 'velocity')))
+    return Recording(t, np.array(list(_values(columns, 'position'))),
+                     None if not np.any(np.isfinite(qd)) else qd,
+                     np.array(list(_values(columns, 'effort'))), tuple(joint_names), str(path))
+
+
+def _seconds(message: Any, stamp: int) -> tuple[int, int]:
+    """Return seconds and nanoseconds of the header, or of the bag."""
+    header = message.header.stamp
+    if header.sec or header.nanosec:
+        return int(header.sec), int(header.nanosec)
+    return divmod(stamp, 1_000_000_000)
+
+
+def _values(columns: Sequence[tuple[Any, list[int]]], field: str) -> Iterator[Array]:
+    """Yield one field of every message in the wanted order; NaN where it is missing."""
+    for message, places in columns:
+        values = np.asarray(getattr(message, field), dtype=np.float64)
+        complete = values.size == len(message.name)
+        yield values[places] if complete else np.full(len(places), np.nan)
+
+
+def write_recording(path: str | Path, recording: Recording, *,
+                    topic: str = '/joint_states') -> None:
+    """
+    Write a recording; the ending of the name decides: .csv, .npz, or none for a rosbag2 folder.
+
+    :param path: of the file, or of the folder, which must not exist.
+    :param recording: what to write.
+    :param topic: of the joint states in a bag.
+    :raises RecordingError: an unknown ending, or the file cannot be written.
+    """
+    target = Path(path)
+    writers: dict[str, Callable[[Path, Recording, str], None]] = {
+        '.csv': _write_csv, '.npz': _write_npz, '': _write_bag}
+    if target.suffix not in writers:
+        raise RecordingError(f"{target}: unknown kind '{target.suffix}'; write .csv, .npz, or a "
+                             'name without ending for a rosbag2 folder')
+    writers[target.suffix](target, recording, topic)
+
+
+def _write_csv(path: Path, recording: Recording, topic: str) -> None:
+    columns: dict[str, Array] = {'t': recording.t}
+    for prefix, values in (('q', recording.q), ('qd', recording.qd), ('tau', recording.tau)):
+        if values is not None:
+            columns.update({f'{prefix}_{name}': values[:, j]
+                            for j, name in enumerate(recording.joint_names)})
+    try:
+        write_csv_table(path, columns)
+    except TableError as error:
+        raise RecordingError(str(error)) from error
+
+
+def _write_npz(path: Path, recording: Recording, topic: str) -> None:
+    arrays: dict[str, Any] = {'t': recording.t, 'q': recording.q, 'tau': recording.tau,
+                              'joint_names': np.array(recording.joint_names)}
+    if recording.qd is not None:
+        arrays['qd'] = recording.qd
+    try:
+        np.savez_compressed(path, **arrays)
+    except OSError as error:
+        raise RecordingError(f'{path}: cannot be written: {error.strerror}') from error
+
+
+def _write_bag(path: Path, recording: Recording, topic: str) -> None:
+    """Write joint states in mcap, the storage of ROS 2 Jazzy."""
+    try:
+        from rosbags.rosbag2 import StoragePlugin, Writer
+        from rosbags.rosbag2.errors import WriterError
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise RecordingError(f'{path}: the package rosbags is needed to write bags; install it '
+                             'with: pip install rosbags') from error
+    if not np.all(np.isfinite(recording.t)):
+        raise RecordingError(f'{path}: a sample has no time, which a bag cannot hold')
+    types = get_typestore(Stores.ROS2_JAZZY)
+    state = types.types[JOINT_STATE]
+    header, time = (types.types[name] for name in ('std_msgs/msg/Header',
+                                                   'builtin_interfaces/msg/Time'))
+    # a stamp of zero means "none"; times before the first sample cannot be stamps
+    begin = 1.0 - min(float(np.min(recording.t)), 0.0)
+    names, nothing = list(recording.joint_names), np.zeros((len(recording), 0))
+    q, qd, tau = (np.ascontiguousarray(values) for values in (
+        recording.q, nothing if recording.qd is None else recording.qd, recording.tau))
+    try:
+        with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+            connection = writer.add_connection(topic, JOINT_STATE, typestore=types)
+            for k, t in enumerate(recording.t):
+                stamp = round((float(t) + begin) * 1e9)
+                message = state(
+                    header=header(stamp=time(sec=stamp // 10**9, nanosec=stamp % 10**9),
+                                  frame_id=''),
+                    name=names, position=q[k], velocity=qd[k], effort=tau[k])
+                writer.write(connection, stamp, types.serialize_cdr(message, JOINT_STATE))
+    except (OSError, WriterError) as error:
+        raise RecordingError(f'{path}: cannot be written: {error}') from error

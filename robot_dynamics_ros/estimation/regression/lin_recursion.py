@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lin's identification procedure: joint n first, then inward (Lin 1995, section IV).
+
+The torque of joint i depends on the parameters of the bodies i to n only. With those beyond i
+known, their share phi_i (110) is taken off and what remains is A_i w_i = gamma_i (111), a small
+least squares of its own. The matrix A_i consists of the columns v_i (97)-(104), which are the
+diagonal blocks of the regressor; friction and rotor of the joint join them as further columns.
+
+One pass is cheap and tells at which joint a model fails, but errors of the outer joints enter the
+inner ones and the inner torques are not used for the outer parameters. So it serves as a start
+value and a diagnosis beside one least squares over all joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.estimation.regression.rows import Rows
+
+
+@dataclass(frozen=True)
+class JointDiagnosis:
+    """
+    One step of the procedure.
+
+    :param joint: name of the joint.
+    :param unknowns: names of the parameters found at this joint.
+    :param rank: numeric rank of A_i; smaller than the number of unknowns where not excited.
+    :param condition_number: of A_i with columns of equal length; infinite if rank is missing.
+    :param relative_error: what is left of the torque of the joint, relative.
+    """
+
+    joint: str
+    unknowns: tuple[str, ...]
+    rank: int
+    condition_number: float
+    relative_error: float
+
+
+def lin_recursion(rows: Rows, blocks: Sequence[int], names: Sequence[str],
+                  joint_names: Sequence[str],
+                  start: Array) -> tuple[Array, tuple[JointDiagnosis, ...]]:
+    """
+    Return the unknowns (u,), and what was seen joint by joint, joint 1 first.
+
+    :param rows: regression rows.
+    :param blocks: (u,) joint, 0-based, that each unknown belongs to.
+    :param names: of the unknowns.
+    :param joint_names: n names.
+    :param start: (u,) values of what cannot be found.
+    """
+    x = start.copy()
+    own_joint = np.asarray(blocks)
+    diagnosis = []
+    for i in reversed(range(len(joint_names))):
+        own = np.flatnonzero(own_joint == i)
+        use = rows.usable[:, i]
+        A = rows.Y[use, i][:, own]
+        outer = np.flatnonzero(own_joint > i)
+        gamma = rows.tau[use, i] - rows.Y[use, i][:, outer] @ x[outer]  # (108)
+        lengths = np.linalg.norm(A, axis=0)
+        acting = lengths > 0.0
+        singular = (np.linalg.svd(A[:, acting] / lengths[acting], compute_uv=False)
+                    if np.any(acting) and len(A) else np.zeros(0))
+        rank = int(np.sum(singular > 1e-9 * np.max(singular, initial=0.0)))
+        if rank:
+            change, *_ = np.linalg.lstsq(A[:, acting] / lengths[acting],
+                                         gamma - A @ x[own], rcond=1e-9)  # (111)
+            x[own[acting]] += change / lengths[acting]
+        size = float(np.linalg.norm(rows.tau[use, i]))
+        left = float(np.linalg.norm(gamma - A @ x[own]))
+        full = rank == own.size and rank > 0
+        diagnosis.append(JointDiagnosis(
+            joint_names[i], tuple(names[int(k)] for k in own), rank,
+            float(singular[0] / singular[-1]) if full else float('inf'),
+            left / size if size > 0.0 else float('nan')))
+    return x, tuple(reversed(diagnosis))

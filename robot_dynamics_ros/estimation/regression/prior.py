@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is believed before any data: the URDF values, with room for large errors.
+
+The room is the size of the composite body that a parameter belongs to: its mass, times its reach,
+times its reach squared. So a URDF without inertias is no obstacle, and data decide wherever they
+say anything at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.estimation.regression.torque_terms import Unknowns
+
+#: Taken for links that a URDF leaves without mass or extent.
+_SMALLEST_MASS, _SMALLEST_REACH = 0.5, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """
+    A belief about the unknowns, independent of each other.
+
+    :param mean: (u,).
+    :param deviation: (u,) standard deviations.
+    """
+
+    mean: Array
+    deviation: Array
+
+
+def prior_from_chain(unknowns: Unknowns, torque: Array, speed: Array,
+                     strength: float = 1.0) -> Prior:
+    """
+    Return the belief that the URDF and the joints file stand for.
+
+    :param unknowns: what is to be found.
+    :param torque: (n,) root mean square of the measured torques [N m, N].
+    :param speed: (n,) root mean square speeds [rad/s, m/s].
+    :param strength: 1 = errors as large as the links themselves; 10 = a tenth of that.
+    """
+    chain = unknowns.chain
+    mass, reach = composite_sizes(chain)
+    units = dict(zip(unknowns.mlc.names, unknowns.mlc.units))
+    of_mass = {'kg m^2': mass * reach ** 2, 'kg m': mass * reach, 'kg': mass}
+    revolute = np.array([joint.revolute for joint in chain.joints])
+    largest = np.maximum(torque, 1e-3 * np.max(torque, initial=1e-6))
+    of_term = {'Ia': 3.0 * np.where(revolute, of_mass['kg m^2'], mass), 'Fc': largest,
+               'Fs': largest, 'offset': largest, 'Fv': largest / np.maximum(speed, 1e-3)}
+    deviation = [of_mass[units[name]][block] if name in units else _of_joint(of_term, name)
+                 for name, block in zip(unknowns.names, unknowns.blocks)]
+    mean = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
+    # a value far larger than the body it belongs to needs room of its own size
+    return Prior(mean, np.maximum(deviation, np.abs(mean)) / strength)
+
+
+def _of_joint(of_term: dict[str, Array], name: str) -> float:
+    """Return the entry of a joint term such as ``Fc3``."""
+    term = name.rstrip('0123456789')
+    return float(of_term[term][int(name[len(term):]) - 1])
+
+
+def composite_sizes(chain: Chain) -> tuple[Array, Array]:
+    """Return mass [kg] and reach [m] of the links from every joint outward, (n,) each."""
+    masses = np.array([link.mass for link in chain.links])
+    mass = np.maximum(np.cumsum(masses[::-1])[::-1], _SMALLEST_MASS)
+    own = np.nan_to_num([np.linalg.norm(link.centre_of_mass) if link.mass > 0.0 else 0.0
+                         for link in chain.links])
+    steps = [np.hypot(joint.b, joint.d) for joint in chain.joints[1:]]
+    reach = np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]]) + own
+    return mass, np.maximum(reach, _SMALLEST_REACH)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recursive least squares in square-root form, for streams.
+
+The information of all samples is a triangle R with ``R^T R`` the information matrix. A sample is
+n rows, each weighted by the deviation of its joint, which is learned from the errors of the
+predictions before the sample was used. Old information fades; where nothing new comes in, a little
+of the prior flows back instead, one unknown per sample in turn, so that no direction ever runs
+out of information (no wind-up) and the triangle is positive definite after any number of updates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation.regression.least_squares import (
+    HUBER,
+    Solution,
+    condition_number,
+)
+from robot_dynamics_ros.estimation.regression.prior import Prior
+from robot_dynamics_ros.estimation.regression.recursive_kernel import (
+    LANES,
+    Sample,
+    absorb,
+    absorb_by_numpy,
+    weigh,
+    weigh_by_numpy,
+)
+
+#: Errors are averaged over this many samples at least before they are believed.
+_FIRST_SAMPLES = 20.0
+
+#: A deviation never falls below this part of the typical torque.
+_SMALLEST = 1e-9
+
+
+class RecursiveLeastSquares:
+    """Unknowns of the torque from one sample after the other."""
+
+    def __init__(self, prior: Prior, blocks: Sequence[int], torque: Array, *,
+                 horizon: float = 6000.0, robust: bool = True,
+                 compiled: bool | None = None) -> None:
+        """
+        Begin with the prior.
+
+        :param prior: belief about the u unknowns.
+        :param blocks: (u,) outermost joint, 0-based, whose torque each unknown acts on: row j of
+            a regressor is zero for unknowns of smaller blocks.
+        :param torque: (n,) typical torques [N m, N]: the first guess of the deviations is a
+            tenth of them.
+        :param horizon: number of samples after which a sample counts 1/e; inf = none fades.
+        :param robust: limit what samples with large errors can do.
+        :param compiled: True = by numba, False = by numpy, None = by numba where installed.
+        :raises ParameterError: a horizon that is not longer than one sample.
+        """
+        if not horizon > 1.0:
+            raise ParameterError(f'recursive least squares: horizon must be more than one sample, '
+                                 f'got {horizon}')
+        u, n = prior.mean.size, len(torque)
+        self.prior, self.forgetting = prior, float(np.exp(-1.0 / horizon))
+        self._order = np.argsort(np.asarray(blocks), kind='stable')
+        sorted_blocks = np.asarray(blocks)[self._order]
+        self._starts = np.searchsorted(sorted_blocks, np.arange(n)).astype(np.int64)
+        self._limit = HUBER if robust else 0.0
+        self._weigh, self._absorb = _kernels(compiled)
+        self._weights = 1.0 / prior.deviation[self._order]
+        self._means = prior.mean[self._order]
+        width = u // LANES + 1
+        self._triangle = np.zeros((u, width, LANES))
+        self._flat = self._triangle.reshape(u, -1)  # the same numbers, as are the other pairs
+        self._flat[:, :u] = np.diag(self._weights)
+        self._flat[:, u] = self._weights * self._means
+        self._x_blocks = np.zeros((width, LANES))
+        self._x = self._x_blocks.reshape(-1)
+        self._x[:u] = self._means
+        self._sample = Sample(np.zeros((n + 1, width, LANES)), np.zeros(n + 1, dtype=np.int64),
+                              np.empty(n), np.empty(LANES + n + 1))
+        self._rows = self._sample.rows.reshape(n + 1, -1)
+        self._leak = float(np.sqrt((1.0 - self.forgetting) * u))
+        size = np.maximum(np.abs(torque), 1e-3 * np.max(np.abs(torque)))
+        self._deviations = np.stack([(0.1 * size) ** 2, np.full(n, _FIRST_SAMPLES),
+                                     (_SMALLEST * size) ** 2, (0.1 * size) ** 2])
+        self._scale = float(np.sqrt(self.forgetting))
+        self._memory = horizon
+        self._turn = 0
+        self.samples = 0
+        self.gain = 0.0
+
+    @property
+    def x(self) -> Array:
+        """The unknowns (u,)."""
+        result = np.empty(self.prior.mean.size)
+        result[self._order] = self._x[:result.size]
+        return result
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation of the prediction error of each joint (n,) [N m, N]."""
+        return np.asarray(np.sqrt(self._deviations[0]))
+
+    @property
+    def triangle(self) -> Array:
+        """R (u, u) with ``covariance = (R^T R)^-1``, columns in the order of the unknowns."""
+        u = self.prior.mean.size
+        result = np.empty((u, u))
+        result[:, self._order] = self._flat[:, :u]
+        return result
+
+    @property
+    def covariance(self) -> Array:
+        """Of the unknowns (u, u)."""
+        inverse = np.linalg.inv(self.triangle)
+        return np.asarray(inverse @ inverse.T)
+
+    @property
+    def condition_number(self) -> float:
+        """Of the triangle with columns of equal length."""
+        return condition_number(self.triangle)
+
+    @property
+    def loss(self) -> float:
+        """Information that one update forgets, on the scale of `gain`."""
+        return -0.5 * self.prior.mean.size * float(np.log(self.forgetting))
+
+    def solution(self) -> Solution:
+        """Return the state as the solution of a least squares."""
+        return Solution(self.x, self.triangle, np.ones(self.prior.mean.size, dtype=np.bool_),
+                        self.deviation)
+
+    def shift(self, by: Array) -> None:
+        """
+        Let the unknowns change by known amounts, as by a load; what is known of them stays.
+
+        :param by: (u,).
+        """
+        u = self.prior.mean.size
+        step = by[self._order]
+        self._flat[:, u] += self._flat[:, :u] @ step
+        self._x[:u] += step
+        self._means = self._means + step
+        self.prior = replace(self.prior, mean=self.prior.mean + by)
+
+    def state(self) -> dict[str, Array]:
+        """Return everything that later updates depend on, for `restore`."""
+        return {'triangle': self._flat.copy(), 'x': self._x.copy(),
+                'deviations': self._deviations.copy(), 'means': self._means.copy(),
+                'weights': self._weights.copy(), 'counters': np.array([self._turn, self.samples]),
+                'memory': np.array([self._memory, self.gain])}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """
+        Go on where another recursion of the same unknowns was.
+
+        :param state: of `state`.
+        :raises ParameterError: of other unknowns, or not finite.
+        """
+        own = self.state()
+        for name, values in own.items():
+            given = state.get(name)
+            if given is None or given.shape != values.shape or not np.all(np.isfinite(given)):
+                raise ParameterError(f'recursive least squares: {name} of the state is missing, '
+                                     'of another size or not finite')
+        self._flat[:] = state['triangle']
+        self._x[:] = state['x']
+        self._deviations[:] = state['deviations']
+        self._means, self._weights = state['means'].copy(), state['weights'].copy()
+        self._turn, self.samples = (int(value) for value in state['counters'])
+        self._memory, self.gain = (float(value) for value in state['memory'])
+        self.forgetting = float(np.exp(-1.0 / self._memory))
+        self._scale = float(np.sqrt(self.forgetting))
+        self._leak = float(np.sqrt((1.0 - self.forgetting) * self._means.size))
+        mean, deviation = np.empty((2, self._means.size))
+        mean[self._order], deviation[self._order] = self._means, 1.0 / self._weights
+        self.prior = replace(self.prior, mean=mean, deviation=deviation)
+
+    def update(self, Y: Array, tau: Array, forget: bool = True) -> Array:
+        """
+        Use one sample.
+
+        :param Y: (n, u) regressor, finite.
+        :param tau: (n,) torque [N m, N]; NaN = not measured.
+        :param forget: False: nothing fades this time.
+        :returns: (n,) error of the prediction before the sample was used; NaN where not measured.
+        :raises StateError: a wrong size.
+        """
+        u, n = self.prior.mean.size, self._starts.size
+        if Y.shape != (n, u) or tau.shape != (n,):
+            raise StateError(f'recursive least squares: regressor {Y.shape} and torque '
+                             f'{tau.shape}, expected {(n, u)} and {(n,)}')
+        rows, starts, error, buffer = self._sample
+        # what fades in u samples flows back from the prior, one unknown per sample
+        k = self._turn
+        back = self._leak * self._weights[k] if forget else 0.0
+        factor = self._weigh(Y, tau, self._x, self._order, self._starts, self._deviations,
+                             self._memory, self._limit, k, back, self._means[k], self._rows,
+                             starts, error)
+        scale = factor * (self._scale if forget else 1.0)
+        self.gain = self._absorb(self._triangle, rows, starts, scale, buffer, self._x_blocks)
+        self._turn = (k + 1) % u if forget else k
+        self.samples += 1
+        return error.copy()
+
+
+def _kernels(compiled: bool | None) -> tuple[Callable[..., float], Callable[..., float]]:
+    """Return the inner loops, compiled where numba is installed and wanted."""
+    if compiled is False:
+        return weigh_by_numpy, absorb_by_numpy
+    try:
+        import numba
+    except ImportError:
+        if compiled:
+            raise
+        return weigh_by_numpy, absorb_by_numpy
+    quick = numba.njit(cache=True, fastmath={'reassoc', 'contract', 'nsz'})
+    return quick(weigh), quick(absorb)

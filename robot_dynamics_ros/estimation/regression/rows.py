@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regression rows: ``tau = Y x``, columns and torques through the same further filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples, low_pass, shrunk
+
+#: Samples per period of the parallel filter that are kept.
+_KEPT = 4.0
+
+#: States whose columns are computed at once: bounds the memory.
+_CHUNK = 4000
+
+Progress = Callable[[float], None]
+
+
+class Columns(Protocol):
+    """Whatever torque is linear in: the parameters of the arm, or of a load."""
+
+    chain: Chain
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Names of the columns."""
+
+    def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the columns (N, n, P) at N states."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """
+    Regression rows, joint by joint: ``tau = Y x`` where `usable`.
+
+    :param Y: (N, n, u).
+    :param tau: (N, n) [N m, N].
+    :param usable: (N, n).
+    :param t: (N,) time [s].
+    :param stretch: (N,) number of the stretch of time that a sample belongs to.
+    :param states: (N, 2 n) positions and speeds.
+    """
+
+    Y: Array
+    tau: Array
+    usable: Mask
+    t: Array
+    stretch: NDArray[np.int64]
+    states: Array
+
+    def __len__(self) -> int:
+        """Return the number of samples N."""
+        return len(self.tau)
+
+    def of_columns(self, columns: Sequence[int]) -> Rows:
+        """Return the rows with these columns only."""
+        return replace(self, Y=np.ascontiguousarray(self.Y[:, :, list(columns)]))
+
+    def of_samples(self, chosen: Mask) -> Rows:
+        """Return the rows of some samples (N,) only."""
+        return Rows(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of several parts, one after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts])
+                     for field in fields(cls)))
+
+    def residuals(self, x: Array) -> Array:
+        """Return tau - Y x (N, n); 0 where not usable."""
+        return np.where(self.usable, self.tau - self.Y @ x, 0.0)
+
+    def counts(self) -> Array:
+        """Return the number of usable rows of every joint (n,), at least 1."""
+        return np.asarray(np.maximum(self.usable.sum(axis=0), 1), np.float64)
+
+    def rms_torque(self) -> Array:
+        """Return the root mean square of the usable torques (n,)."""
+        squares = np.sum(np.where(self.usable, self.tau, 0.0) ** 2, axis=0)
+        return np.asarray(np.sqrt(squares / self.counts()))
+
+
+def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
+                    moving: Sequence[Mask], parallel_cutoff: float | None,
+                    progress: Progress | None = None) -> Rows:
+    """
+    Return the rows of all stretches that say anything.
+
+    The parallel filter makes up for what the first one cannot treat alike: columns that are not
+    linear in the motion (friction, products of speeds) and the measured torque.
+
+    :param terms: the columns.
+    :param samples: smoothed stretches.
+    :param moving: samples of each stretch that are used.
+    :param parallel_cutoff: of the filter on columns and torque [Hz]; None = no such filter.
+    :param progress: called with the part that is done.
+    """
+    parts: list[Rows] = []
+    total, done = sum(len(each) for each in samples), 0
+    for number, (part, use) in enumerate(zip(samples, moving)):
+        Y = np.empty((len(part), len(terms.chain), len(terms.columns)))
+        for first in range(0, len(part), _CHUNK):
+            chunk = slice(first, first + _CHUNK)
+            Y[chunk] = terms.regressor(part.q[chunk], part.qd[chunk], part.qdd[chunk])
+            done += min(_CHUNK, len(part) - first)
+            if progress is not None:
+                progress(done / total)
+        tau, usable, every = part.tau, part.usable & use[:, None], 1
+        if parallel_cutoff is not None:
+            Y = _filtered_columns(Y, part.step, parallel_cutoff)
+            tau = low_pass(tau, part.step, parallel_cutoff)
+            usable = shrunk(usable, int(np.ceil(0.25 / (parallel_cutoff * part.step))))
+            every = max(1, int(1.0 / (part.step * _KEPT * parallel_cutoff)))
+        pick = np.zeros(len(part), dtype=np.bool_)
+        pick[::every] = True
+        whole = Rows(Y, tau, usable, part.t, np.full(len(part), number),
+                     np.hstack([part.q, part.qd]))
+        parts.append(whole.of_samples(pick & np.any(usable, axis=1)))
+    return Rows.stacked(parts)
+
+
+def _filtered_columns(Y: Array, step: float, cutoff: float) -> Array:
+    """Filter the columns of every joint in place; columns that are zero throughout are left."""
+    for j in range(Y.shape[1]):
+        acting = np.flatnonzero(np.any(Y[:, j] != 0.0, axis=0))
+        Y[:, j, acting] = low_pass(Y[:, j, acting], step, cutoff)
+    return Y

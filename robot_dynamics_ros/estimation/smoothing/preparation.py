@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From recordings to smoothed samples: checked, cut, filtered, with what was noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.chain import Chain, Finding
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.errors import IdentificationError
+from robot_dynamics_ros.estimation.recordings.checks import check_recording
+from robot_dynamics_ros.estimation.recordings.cleaning import (
+    CutOut,
+    Stretch,
+    clean,
+)
+from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.estimation.settings import IdentificationSettings
+from robot_dynamics_ros.estimation.smoothing.zero_phase import (
+    SmoothedSamples,
+    chosen_cutoff,
+    smooth,
+    standstill,
+)
+
+#: A joint that moves over less than this [rad, m] does not move.
+_RANGE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """
+    Samples ready for regression.
+
+    :param stretches: evenly sampled, before the filter.
+    :param samples: smoothed, one entry per stretch.
+    :param moving: samples of each entry that are no standstill.
+    :param cutoff: of the filter [Hz]; None = none.
+    :param parallel_cutoff: of the filter on regressor and torque [Hz]; None = none.
+    :param speed: (n,) root mean square speed of each joint [rad/s, m/s].
+    :param cut_out: what was not used.
+    :param findings: what was noticed.
+    """
+
+    stretches: tuple[Stretch, ...]
+    samples: tuple[SmoothedSamples, ...]
+    moving: tuple[Mask, ...]
+    cutoff: float | None
+    parallel_cutoff: float | None
+    speed: Array
+    cut_out: CutOut
+    findings: tuple[Finding, ...]
+
+
+def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemantics,
+            settings: IdentificationSettings) -> Prepared:
+    """
+    Check, cut and smooth recordings.
+
+    :raises RecordingError: a recording that cannot be used.
+    :raises IdentificationError: nothing moves.
+    """
+    stretches: list[Stretch] = []
+    findings: list[Finding] = []
+    cut = CutOut()
+    for recording in recordings:
+        here = recording.for_chain(chain)
+        findings += check_recording(here, chain)
+        dead = ~np.any(np.isfinite(here.tau) & (here.tau != 0.0), axis=0)
+        torque = torque_from_effort(np.where(dead, np.nan, here.tau), effort)
+        parts, lost = clean(replace(here, tau=torque), chain.effort_limits)
+        stretches += parts
+        cut += lost
+    findings += _still_joints(chain, stretches)
+    cutoff, parallel = _cutoffs(settings, stretches)
+    samples = [smooth(stretch, cutoff) for stretch in stretches]
+    speed = np.sqrt(np.mean(np.concatenate([part.qd for part in samples]) ** 2, axis=0))
+    moving = [~standstill(part, speed) for part in samples]
+    standing = sum(int(np.sum(~use)) * round(part.step / stretch.step)
+                   for use, part, stretch in zip(moving, samples, stretches))
+    if not any(np.any(use) for use in moving):
+        raise IdentificationError('not identifiable: the robot stands still all the time')
+    return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel, speed,
+                    cut + CutOut(standstill=standing), tuple(findings))
+
+
+def _still_joints(chain: Chain, stretches: Sequence[Stretch]) -> list[Finding]:
+    """Return a finding for every joint that never moves; refuse if none moves."""
+    q = np.concatenate([stretch.q for stretch in stretches])
+    still = np.ptp(q, axis=0) < _RANGE
+    if np.all(still):
+        raise IdentificationError('not identifiable: no joint moves in the recording')
+    return [Finding('joint_never_moves', name, 'the joint never moves: its friction and rotor '
+                    'inertia are not identifiable') for name, none in zip(chain.joint_names, still)
+            if none]
+
+
+def _cutoffs(settings: IdentificationSettings,
+             stretches: list[Stretch]) -> tuple[float | None, float | None]:
+    """Return both cut-off frequencies [Hz]; None = no filter."""
+    cutoff = settings.cutoff if settings.cutoff is not None else chosen_cutoff(stretches)
+    parallel = settings.parallel_cutoff if settings.parallel_cutoff is not None else cutoff / 2.0
+    return (cutoff if np.isfinite(cutoff) else None, parallel if np.isfinite(parallel) else None)

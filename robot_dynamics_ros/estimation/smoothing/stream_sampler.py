@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states as they come in, smoothed samples with joint torques out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.recordings.cleaning import AT_LIMIT, CutOut
+from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.smoothing.fixed_lag import FixedLagSmoother, SmoothedState
+
+#: Samples from which the sampling rate is found.
+_RATE_SAMPLES = 30
+
+#: Smoothed samples per period of the cut-off frequency.
+_KEPT = 4.0
+
+
+class StreamSampler:
+    """
+    Finds the sampling rate, turns efforts into torques, smooths and thins out.
+
+    Samples that cannot be used are left out and counted in `cut_out`.
+    """
+
+    def __init__(self, chain: Chain, effort: EffortSemantics, cutoff: float) -> None:
+        """
+        Begin with nothing.
+
+        :param chain: the robot; its effort limits tell what is saturated.
+        :param effort: what the efforts mean.
+        :param cutoff: of the smoother [Hz]; lowered to 0.4 of the sampling rate.
+        :raises ParameterError: a cut-off frequency that is not positive.
+        """
+        if not cutoff > 0.0:
+            raise ParameterError(f'smoother: cutoff must be positive, got {cutoff} Hz')
+        self._n, self._effort, self._cutoff = len(chain), effort, float(cutoff)
+        # unknown limits are never reached
+        self._per_limit = np.nan_to_num(1.0 / chain.effort_limits)
+        self._waiting: list[tuple[float, Array, Array | None, Array]] = []
+        self._smoother: FixedLagSmoother | None = None
+        self._cut = CutOut()
+        #: Time between the samples that come out [s]; 0 = the sampling rate is not known yet.
+        self.step = 0.0
+        #: Root mean square of the first torques (n,) [N m, N].
+        self.first_torque = np.zeros(self._n)
+
+    @property
+    def cut_out(self) -> CutOut:
+        """What was not used so far."""
+        return self._cut if self._smoother is None else self._cut + self._smoother.cut_out
+
+    @property
+    def lag(self) -> float:
+        """Time by which the samples are older than the newest joint state [s]; NaN at first."""
+        return float('nan') if self._smoother is None else self._smoother.lag
+
+    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
+        """
+        Take N joint states and return the smoothed samples that they complete.
+
+        :param t: (N,) time [s].
+        :param q: (N, n) positions [rad, m].
+        :param qd: (N, n) speeds [rad/s, m/s]; None = not measured.
+        :param tau: (N, n) efforts as the robot reports them; NaN = none.
+        """
+        torque = torque_from_effort(tau, self._effort)
+        limited = np.abs(np.abs(torque) * self._per_limit - 1.0) <= AT_LIMIT
+        if limited.any():
+            self._cut += CutOut(saturated_effort=int(limited.sum()))
+            torque = np.where(limited, np.nan, torque)
+        k = 0
+        while self._smoother is None and k < len(t):
+            self._wait(float(t[k]), q[k], None if qd is None else qd[k], torque[k])
+            k += 1
+        if self._smoother is None or k == len(t):
+            return []
+        return self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:], torque[k:])
+
+    def _wait(self, t: float, q: Array, qd: Array | None, tau: Array) -> None:
+        """Collect the first samples until the sampling rate is known."""
+        self._waiting.append((t, q, qd, tau))
+        if len(self._waiting) < _RATE_SAMPLES:
+            return
+        waiting, self._waiting = self._waiting, []
+        steps = np.diff([each[0] for each in waiting])
+        steps = steps[steps > 0.0]
+        if steps.size < _RATE_SAMPLES // 2:
+            return
+        step = float(np.median(steps))
+        cutoff = min(self._cutoff, 0.4 / step)
+        every = max(1, int(1.0 / (_KEPT * cutoff * step)))
+        self._smoother = FixedLagSmoother(self._n, step, cutoff, every)
+        self.step = step * every
+        torques = np.nan_to_num([each[3] for each in waiting])
+        self.first_torque = np.sqrt(np.mean(torques ** 2, axis=0))
+        for sample in waiting:
+            self._smoother.feed(*sample)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Smoothing of recordings: zero-phase low-pass, differentiation, thinning.
+
+Positions, speeds and torques pass the same filter, forward and backward, so that none is delayed
+against another. Differentiation is by the interpolating polynomial of nine neighbours, exact to
+the eighth order: the filter alone decides about the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage, signal
+
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.errors import IdentificationError
+from robot_dynamics_ros.estimation.recordings.cleaning import Stretch
+
+#: Samples per period of the cut-off frequency that are kept.
+OVERSAMPLING = 20.0
+
+#: Part of the power of the speeds that lies below the bandwidth of a motion.
+_POWER = 0.99
+
+#: Spectral lines less than this many times above the noise floor are noise.
+_NOISE = 20.0
+
+#: The cut-off frequency is this many times the bandwidth of the motion.
+_CUTOFF_FACTOR = 10.0
+
+#: A joint slower than this part of its root mean square speed stands still...
+_STILL_PART = 0.01
+#: ...if it does so for longer than this [s].
+_STILL_TIME = 0.15
+
+_STENCIL = 9
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedSamples:
+    """
+    Evenly sampled motion and torque of one stretch, all equally filtered.
+
+    :param t: (N,) time [s].
+    :param step: time between samples [s].
+    :param q: (N, n) positions [rad, m].
+    :param qd: (N, n) speeds [rad/s, m/s].
+    :param qdd: (N, n) accelerations [rad/s^2, m/s^2].
+    :param tau: (N, n) torques [N m, N].
+    :param usable: (N, n) where torque and motion may be compared.
+    """
+
+    t: Array
+    step: float
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    usable: Mask
+
+    def __len__(self) -> int:
+        """Return the number of samples N."""
+        return self.t.size
+
+
+def low_pass(values: Array, step: float, cutoff: float) -> Array:
+    """
+    Return values without what is faster than a cut-off frequency, without delay.
+
+    Butterworth of order 4, forward and backward along the first axis.
+
+    :param values: (N, ...) evenly sampled.
+    :param step: time between samples [s].
+    :param cutoff: [Hz]; at or above half the sampling rate nothing is filtered.
+    """
+    if cutoff * step >= 0.5:
+        return values
+    sections = signal.butter(4, 2.0 * cutoff * step, output='sos')
+    padding = min(len(values) - 1, int(np.ceil(3.0 / (cutoff * step))))
+    return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding))
+
+
+def derivative(values: Array, step: float) -> Array:
+    """Return d/dt of values (N, ...), exact to the eighth order; N >= 9."""
+    return np.asarray(signal.savgol_filter(values, _STENCIL, _STENCIL - 1, deriv=1, delta=step,
+                                           axis=0))
+
+
+def motion_bandwidth(stretches: list[Stretch]) -> float:
+    """
+    Return the frequency below which nearly all power of the speeds lies [Hz].
+
+    The spectrum of the positions, without the floor that noise leaves at high frequencies, times
+    the squared frequency. The joint with the widest spectrum decides; joints that hardly move do
+    not count.
+    """
+    widest = 0.0
+    for stretch in stretches:
+        N = len(stretch.q)
+        centred = signal.detrend(stretch.q, axis=0) * np.hanning(N)[:, None]
+        power = np.abs(np.fft.rfft(centred, axis=0)) ** 2
+        floor = np.median(power[len(power) // 2:], axis=0)
+        speed = np.where(power > _NOISE * floor, power, 0.0) * np.arange(len(power))[:, None] ** 2
+        total = speed.sum(axis=0)
+        moving = total > 1e-4 * total.max()
+        if total.max() <= 0.0 or not np.any(moving):
+            continue
+        share = np.cumsum(speed[:, moving], axis=0) / total[moving]
+        bins = np.argmax(share >= _POWER, axis=0)
+        widest = max(widest, float(bins.max()) / (N * stretch.step))
+    return widest
+
+
+def chosen_cutoff(stretches: list[Stretch]) -> float:
+    """Return a cut-off frequency that keeps the motion and takes the noise off [Hz]."""
+    bandwidth = motion_bandwidth(stretches)
+    step = max(stretch.step for stretch in stretches)
+    if bandwidth == 0.0:
+        raise IdentificationError('not identifiable: no joint moves in the recording')
+    return min(_CUTOFF_FACTOR * bandwidth, 0.4 / step)
+
+
+def smooth(stretch: Stretch, cutoff: float | None) -> SmoothedSamples:
+    """
+    Filter and differentiate one stretch, and thin it out to what the filter leaves.
+
+    :param stretch: without gaps.
+    :param cutoff: of the low-pass [Hz]; None = no filter, no thinning.
+    """
+    step = stretch.step
+    q, qd, tau = stretch.q, stretch.qd, stretch.tau
+    usable = stretch.usable
+    if cutoff is not None:
+        q, tau = low_pass(q, step, cutoff), low_pass(tau, step, cutoff)
+        qd = None if qd is None else low_pass(qd, step, cutoff)
+        usable = shrunk(usable, int(np.ceil(0.5 / (cutoff * step))))
+    if qd is None:
+        qd = derivative(q, step)
+    qdd = derivative(qd, step)
+    every = 1 if cutoff is None else max(1, int(1.0 / (step * OVERSAMPLING * cutoff)))
+    pick = slice(None, None, every)
+    return SmoothedSamples(stretch.t[pick], step * every, q[pick], qd[pick], qdd[pick], tau[pick],
+                           usable[pick])
+
+
+def shrunk(usable: Mask, by: int) -> Mask:
+    """Return the mask (N, n) without what is nearer than `by` samples to a gap or an end."""
+    spread = ndimage.maximum_filter1d((~usable).astype(np.uint8), 2 * by + 1, axis=0,
+                                      mode='constant', cval=1)
+    return np.asarray(spread == 0)
+
+
+def standstill(samples: SmoothedSamples, typical_speed: Array) -> Mask:
+    """
+    Return the samples (N,) of pauses: no joint moves for longer than a moment.
+
+    A drive at rest may hold any torque within its friction, so these say little about the arm.
+
+    :param typical_speed: (n,) root mean square speed of each joint [rad/s, m/s].
+    """
+    slow = np.all(np.abs(samples.qd) <= _STILL_PART * np.maximum(typical_speed, 1e-9), axis=1)
+    length = int(np.ceil(_STILL_TIME / samples.step))
+    if len(slow) < length:
+        return slow if np.all(slow) else np.zeros_like(slow)
+    return np.asarray(ndimage.binary_opening(slow, np.ones(max(1, length), dtype=np.bool_)))

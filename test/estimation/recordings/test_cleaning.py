@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be used is cut out and counted; what remains is evenly sampled."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.estimation.recordings.cleaning import CutOut, clean, saturation
+from robot_dynamics_ros.estimation.recordings.recording import Recording
+
+NO_LIMITS = np.full(2, np.nan)
+
+
+def recording(t, **changes):
+    q = np.stack([np.sin(t), np.cos(2 * t)], axis=1)
+    qd = np.stack([np.cos(t), -2 * np.sin(2 * t)], axis=1)
+    return replace(Recording(t, q, qd, 3 * q, ('a', 'b')), **changes)
+
+
+def test_a_clean_recording_is_returned_as_it_is():
+    data = recording(np.arange(100) * 0.01)
+    (stretch,), cut = clean(data, NO_LIMITS)
+    assert cut == CutOut()
+    np.testing.assert_array_equal(stretch.q, data.q)
+    np.testing.assert_array_equal(stretch.tau, data.tau)
+    np.testing.assert_allclose(stretch.t, data.t, atol=1e-12)
+    assert np.all(stretch.usable)
+
+
+def test_duplicate_backward_and_invalid_samples_are_counted():
+    t = np.arange(100) * 0.01
+    t[10] = t[9]
+    t[20] = t[15]
+    q = recording(t).q.copy()
+    q[30, 1] = np.nan
+    (stretch,), cut = clean(recording(t, q=q), NO_LIMITS)
+    assert cut == CutOut(duplicate_time=1, backward_time=1, invalid_state=1)
+    # single holes are closed by a cubic
+    exact = recording(stretch.t)
+    np.testing.assert_allclose(stretch.q, exact.q, atol=1e-8)
+
+
+def test_jitter_is_resampled_away(rng):
+    t = np.arange(400) * 0.01 + rng.uniform(-0.002, 0.002, 400)
+    (stretch,), cut = clean(recording(t), NO_LIMITS)
+    assert cut == CutOut()
+    np.testing.assert_allclose(stretch.q, recording(stretch.t).q, atol=1e-7)
+
+
+def test_a_gap_splits_the_recording_and_short_parts_are_left_out():
+    t = np.arange(120) * 0.01
+    t[50:] += 1.0
+    t[110:] += 1.0
+    stretches, cut = clean(recording(t), NO_LIMITS)
+    assert [len(stretch.q) for stretch in stretches] == [50, 60]
+    assert cut == CutOut(gaps=2, short_stretch=10)
+
+
+def test_missing_efforts_are_marked_joint_by_joint():
+    data = recording(np.arange(100) * 0.01)
+    tau = data.tau.copy()
+    tau[40:50, 1] = np.nan
+    (stretch,), cut = clean(replace(data, tau=tau), NO_LIMITS)
+    assert cut == CutOut(missing_effort=10)
+    assert np.all(np.isfinite(stretch.tau))
+    np.testing.assert_array_equal(stretch.usable[:, 1], np.isfinite(tau[:, 1]))
+    assert np.all(stretch.usable[:, 0])
+
+
+def test_saturation_is_the_limit_or_a_flat_top():
+    tau = np.stack([np.clip(np.linspace(-3, 3, 101), -2, 2), np.linspace(0, 5, 101)], axis=1)
+    flat = saturation(tau, NO_LIMITS)
+    np.testing.assert_array_equal(flat[:, 0], np.abs(tau[:, 0]) == 2.0)
+    assert not np.any(flat[:, 1])
+    at_limit = saturation(tau, np.array([np.nan, 2.5]))
+    np.testing.assert_array_equal(np.flatnonzero(at_limit[:, 1]), [50])
+
+
+def test_nothing_usable_is_an_error():
+    t = np.arange(40) * 0.01
+    with pytest.raises(RecordingError, match='no sample has a time and finite positions and spee'):
+        clean(recording(t, q=np.full((40, 2), np.nan)), NO_LIMITS)
+    with pytest.raises(RecordingError, match='20 usable samples in 1 stretches are too few'):
+        clean(recording(t[:20]), NO_LIMITS)

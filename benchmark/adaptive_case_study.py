@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-
-from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.errors import StateError
-from robot_dynamics_ros.simulation.lu_meng_case_study import (
+from studies.lu_meng_case_study import (
     DURATION,
     GAMMA,
     case_study,
     desired_motion,
     first_state,
 )
-from robot_dynamics_ros.simulation.lyapunov import damping_margin
+from studies.lyapunov import damping_margin
+
+from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.errors import StateError
 
 ROOT = Path(__file__).parents[1]
 STEP = 5e-4

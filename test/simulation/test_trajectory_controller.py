@@ -8,7 +8,7 @@ from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
-from robot_dynamics_ros.simulation.trajectory_controller import TrajectoryController
+from robot_dynamics_ros.simulation.controlled_robot import TrajectoryController
 
 GAINS = PidGains([100.0], [0.0], [10.0], [0.0])
 TRAJECTORY = Trajectory(('a',), [0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]],

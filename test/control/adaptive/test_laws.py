@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from studies.lyapunov import coriolis_matrix
 from support.adaptive import arm, random_sample
 from support.chains import random_chain
 from support.tolerances import OTHER_FORMULATION, SAME_ALGEBRA, assert_close
@@ -16,7 +17,6 @@ from robot_dynamics_ros.control.adaptive.unknown_parameters import joint_unknown
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
-from robot_dynamics_ros.simulation.lyapunov import coriolis_matrix
 
 LAMBDA = 5.0
 

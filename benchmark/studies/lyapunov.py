@@ -16,7 +16,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive.laws import SlotineLi
-from robot_dynamics_ros.simulation.continuous_loop import ContinuousRun
+from studies.continuous_loop import ContinuousRun
 
 
 def lyapunov_function(plant: Model, adaptation: Adaptation, run: ContinuousRun,

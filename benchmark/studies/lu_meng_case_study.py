@@ -22,7 +22,7 @@ from robot_dynamics_ros.control.adaptive.laws import AdaptiveLaw, Craig, Slotine
 from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
 from robot_dynamics_ros.control.adaptive.unknown_parameters import load_mass_unknown
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
-from robot_dynamics_ros.simulation.continuous_loop import ContinuousLoop
+from studies.continuous_loop import ContinuousLoop
 
 #: modified: Lu & Meng with K = lambda H_hat (94)-(96); modified_constant: with constant K (88),
 #: (89); original: Slotine & Li with K = lambda H_hat; craig.

@@ -3,17 +3,17 @@
 
 import numpy as np
 import pytest
-from support.chains import papers_reference
-from support.robots import URDF_FOLDER
-
-from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.simulation.lu_meng_case_study import (
+from studies.lu_meng_case_study import (
     DURATION,
     LOAD_MASS,
     case_study,
     desired_motion,
     first_state,
 )
+from support.chains import papers_reference
+from support.robots import URDF_FOLDER
+
+from robot_dynamics_ros import chain_from_urdf
 
 REFERENCE = papers_reference()['case_study']
 #: The stored numbers have 2 ms between samples.

@@ -3,6 +3,12 @@
 
 import numpy as np
 import pytest
+from studies.continuous_loop import ContinuousLoop
+from studies.lyapunov import (
+    coriolis_matrix,
+    damping_margin,
+    lyapunov_function,
+)
 from support.adaptive import sines
 from support.chains import random_chain, random_states
 from support.oracle import Oracle
@@ -14,12 +20,6 @@ from robot_dynamics_ros.control.adaptive.choice import balanced_gains, typical_i
 from robot_dynamics_ros.control.adaptive.laws import SlotineLi
 from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
 from robot_dynamics_ros.control.adaptive.unknown_parameters import minimal_unknowns
-from robot_dynamics_ros.simulation.continuous_loop import ContinuousLoop
-from robot_dynamics_ros.simulation.lyapunov import (
-    coriolis_matrix,
-    damping_margin,
-    lyapunov_function,
-)
 
 #: Growth of V allowed, relative to its start.
 GROWTH = 1e-9

@@ -21,9 +21,9 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.nodes.conversion import stamp
 from robot_dynamics_ros.nodes.identification import IdentificationNode
-from robot_dynamics_ros.nodes.runner import make_executor, run
+from robot_dynamics_ros.nodes.support.conversion import stamp
+from robot_dynamics_ros.nodes.support.runner import make_executor, run
 
 URDF = Path(__file__).parents[1] / 'urdf' / 'demo_arm.urdf'
 RATE = 1000

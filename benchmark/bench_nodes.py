@@ -20,7 +20,7 @@ from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.cli.node_processes import NodeProcesses
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
-from robot_dynamics_ros.nodes.conversion import trajectory_to_message
+from robot_dynamics_ros.nodes.support.conversion import trajectory_to_message
 
 URDF = Path(__file__).parents[1] / 'urdf' / 'demo_arm.urdf'
 NAMESPACE = '/bench'
@@ -28,7 +28,7 @@ POINTS, REPEATS, CALLS = 1000, 50, 300
 PATIENCE = 30.0
 CHILD = ('import rclpy.executors, rclpy.experimental; '
          'from robot_dynamics_ros.nodes.feedforward import FeedforwardNode; '
-         'from robot_dynamics_ros.nodes.runner import run; '
+         'from robot_dynamics_ros.nodes.support.runner import run; '
          'run(FeedforwardNode, executor_type={})')
 
 

@@ -5,7 +5,7 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
-from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, value
+from robot_dynamics_ros.nodes.support.launching import declare_arguments, node, value
 
 
 def make_nodes(context):

@@ -4,7 +4,7 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_dynamics_ros.nodes.launch_support import declare_arguments, node, switched_on, value
+from robot_dynamics_ros.nodes.support.launching import declare_arguments, node, switched_on, value
 
 
 def make_nodes(context):

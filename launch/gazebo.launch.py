@@ -14,7 +14,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.nodes.launch_support import (
+from robot_dynamics_ros.nodes.support.launching import (
     declare_arguments,
     read_description,
     share,

@@ -5,7 +5,7 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from robot_dynamics_ros.nodes.launch_support import (
+from robot_dynamics_ros.nodes.support.launching import (
     declare_arguments,
     node,
     share,

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'robot_dynamics_ros'
 
 #: From the data's source to the user; a folder imports only from itself and from those before it.
-LAYERS = ('files', 'chain', 'dynamics', 'codegen', 'motion', 'estimation', 'control', 'simulation',
-          'nodes', 'cli', 'demo')
+LAYERS = ('files', 'chain', 'dynamics', 'codegen', 'motion', 'estimation', 'control', 'robot',
+          'simulation', 'nodes', 'cli', 'demo')
 
 #: Distributions of ROS 2 that only nodes/ may import.
 ROS = re.compile(r'rclpy|launch|launch_ros|ament_index_python|rcl_interfaces|builtin_interfaces'

@@ -31,18 +31,17 @@ from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     estimate_to_message,
     sample_from_message,
     seconds,
     trajectory_from_message,
 )
-from robot_dynamics_ros.nodes.joint_limits import effort_limits
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, effort_limits, setting
+from robot_dynamics_ros.robot import Robot
 
 #: What is logged when the arm was taken over.
 UNDER_CONTROL = 'the arm is under control'
@@ -53,56 +52,56 @@ _SPEED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class AdaptiveControllerParameters(RobotParameters):
-    """Parameters of the adaptive controller; also ``effort_limits.<joint>`` [N m, N]."""
+class AdaptiveControllerNodeSettings(RobotNodeSettings):
+    """Settings of the adaptive controller; also ``effort_limits.<joint>`` [N m, N]."""
 
-    law: str = parameter('slotine_li', 'slotine_li_modified is that of Lu & Meng',
+    law: str = setting('slotine_li', 'slotine_li_modified is that of Lu & Meng',
                          choices=LAW_NAMES)
-    bandwidth: tuple[float, ...] = parameter(
+    bandwidth: tuple[float, ...] = setting(
         (), 'lambda, one number or one per joint [1/s]; empty = 20')
-    damping: tuple[float, ...] = parameter(
+    damping: tuple[float, ...] = setting(
         (), 'K per joint [N m s/rad, N s/m], or one number times the inertia of each joint [1/s]; '
             'empty = bandwidth times mass matrix')
-    learn: tuple[str, ...] = parameter(
+    learn: tuple[str, ...] = setting(
         (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = weight, Fv, Fc, offset')
-    learning_time: float = parameter(
+    learning_time: float = setting(
         0.1, 'time constant of learning links and load [s]; the shorter, the less delay between '
              'joint state and effect may be; 0 = 0.02, craig 0.5; inf = never',
         minimum=0.0, maximum=float('inf'))
-    friction_time: float = parameter(
+    friction_time: float = setting(
         0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; inf = never',
         minimum=0.0, maximum=float('inf'))
-    dead_zone: float = parameter(
+    dead_zone: float = setting(
         0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
               'times the noise of the speed [rad/s, m/s]', minimum=0.0, maximum=10.0)
-    leakage: float = parameter(0.0, 'return to the first values [1/s]', minimum=0.0,
+    leakage: float = setting(0.0, 'return to the first values [1/s]', minimum=0.0,
                                maximum=100.0)
-    heaviest_load: float = parameter(10.0, 'largest mass of a load that is learned [kg]',
+    heaviest_load: float = setting(10.0, 'largest mass of a load that is learned [kg]',
                                      minimum=0.001, maximum=1e4)
-    load_size: float = parameter(0.5, 'largest extent of that load from the tip frame [m]',
+    load_size: float = setting(0.5, 'largest extent of that load from the tip frame [m]',
                                  minimum=0.001, maximum=100.0)
-    enabled: bool = parameter(True, 'take the arm over as soon as joint states come; false = '
+    enabled: bool = setting(True, 'take the arm over as soon as joint states come; false = '
                                     'wait for ~/enable')
-    joint_state_timeout: float = parameter(0.1, 'older joint states end control [s]',
+    joint_state_timeout: float = setting(0.1, 'older joint states end control [s]',
                                            minimum=0.001, maximum=10.0)
-    safe_end: str = parameter('gravity', 'torque when control has ended', choices=SAFE_ENDS)
-    largest_error: float = parameter(
+    safe_end: str = setting('gravity', 'torque when control has ended', choices=SAFE_ENDS)
+    largest_error: float = setting(
         0.3, 'a joint farther from where it should be ends control [rad, m]; inf = never',
         minimum=0.001, maximum=float('inf'))
-    fade: float = parameter(0.5, 'shortest time to smooth out a jump of the orders [s]',
+    fade: float = setting(0.5, 'shortest time to smooth out a jump of the orders [s]',
                             minimum=0.01, maximum=60.0)
-    mlc_rate: float = parameter(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
+    mlc_rate: float = setting(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
                                 maximum=100.0)
 
 
 class AdaptiveControllerNode(RobotNode):
     """Controls the arm and learns what it weighs."""
 
-    parameter_type = AdaptiveControllerParameters
+    settings_type = AdaptiveControllerNodeSettings
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('adaptive_controller', **settings)
+        super().__init__('adaptive_controller', **options)
         self._reader: JointStateReader | None = None
         self._measured: JointSample | None = None
         self._stream: AdaptiveStream | None = None
@@ -110,7 +109,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create topics, services and timers."""
-        p = self.parameters
+        p = self.settings
         self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
         self._mlc = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
         self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
@@ -123,7 +122,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Make a controller for it; what was learned about another robot is forgotten."""
-        p = self.parameters
+        p = self.settings
         given = {field.name: getattr(p, field.name) for field in fields(AdaptiveSettings)}
         chosen = AdaptiveSettings(**{key: value for key, value in given.items() if value != ()})
         controller = make_adaptive_controller(robot.model, effort_limits(self, robot.chain),
@@ -139,7 +138,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Take the arm over, unless that is left to ~/enable."""
-        if self.parameters.enabled and self._stream is not None:
+        if self.settings.enabled and self._stream is not None:
             self._stream.enable_when_ready()
         return super().on_activate(state)
 
@@ -170,7 +169,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def _on_watchdog(self) -> None:
         """Command the weight where joint states have stayed away."""
-        measured, timeout = self._measured, self.parameters.joint_state_timeout
+        measured, timeout = self._measured, self.settings.joint_state_timeout
         if self.active and (measured is None or abs(self.now - measured.received) > timeout):
             self._command()
 

@@ -23,7 +23,7 @@ from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointStateReader
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     estimate_to_message,
     joint_state,
@@ -31,33 +31,33 @@ from robot_dynamics_ros.nodes.conversion import (
     payload_to_message,
     sample_from_message,
 )
-from robot_dynamics_ros.nodes.parameter_source import ParameterSource, SourceParameters
-from robot_dynamics_ros.nodes.parameters import declare_number, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED, SENSOR, RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import declare_number, setting
+from robot_dynamics_ros.robot import Robot
 
 
 @dataclass(frozen=True)
-class DynamicsServerParameters(SourceParameters):
-    """Parameters of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
+class DynamicsServerNodeSettings(SourceSettings):
+    """Settings of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
 
-    publish_shares: bool = parameter(False, 'publish the shares of the torque of joint_states')
-    observer_bandwidth: float = parameter(
+    publish_shares: bool = setting(False, 'publish the shares of the torque of joint_states')
+    observer_bandwidth: float = setting(
         30.0, 'of the momentum observer of the external torque [rad/s]', minimum=0.1, maximum=1e4)
 
 
 class DynamicsServerNode(RobotNode):
     """Answers questions about the dynamics."""
 
-    parameter_type = DynamicsServerParameters
+    settings_type = DynamicsServerNodeSettings
     follows_payload = False  # it is the one who tells
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('dynamics_server', **settings)
+        super().__init__('dynamics_server', **options)
         self._reader: JointStateReader | None = None
-        self._monitor = TorqueMonitor(self.parameters.observer_bandwidth)
+        self._monitor = TorqueMonitor(self.settings.observer_bandwidth)
         self._threshold: TorqueThreshold | None = None
         self._source = ParameterSource(self)
 
@@ -68,10 +68,10 @@ class DynamicsServerNode(RobotNode):
         self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
-        if self.parameters.publish_shares:
+        if self.settings.publish_shares:
             self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
                             for name in TorqueShares._fields}
-        if self.parameters.publish_shares or self.parameters.follow_mlc:
+        if self.settings.publish_shares or self.settings.follow_mlc:
             self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
 
     def use_robot(self, robot: Robot) -> None:
@@ -157,7 +157,7 @@ class DynamicsServerNode(RobotNode):
         try:
             sample = sample_from_message(self._reader, message, self.now)
             self._source.observe(sample)
-            if not self.parameters.publish_shares:
+            if not self.settings.publish_shares:
                 return
             shares = self._monitor.shares(self.robot.model, self.robot.in_torques(sample))
         except RobotDynamicsError as error:

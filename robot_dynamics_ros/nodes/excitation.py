@@ -30,11 +30,15 @@ from robot_dynamics_ros.motion.player import (
 )
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.motion.trajectory_file import read_trajectory
-from robot_dynamics_ros.nodes.conversion import sample_from_message, stamp, trajectory_to_message
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.conversion import (
+    sample_from_message,
+    stamp,
+    trajectory_to_message,
+)
+from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
+from robot_dynamics_ros.robot import Robot
 
 #: Points per second of a designed motion [1/s]; the controller's quintics join them.
 RATE = 20.0
@@ -45,41 +49,41 @@ LOGGED = 0.25
 
 
 @dataclass(frozen=True)
-class ExcitationParameters(RobotParameters):
-    """Parameters of the excitation node."""
+class ExcitationNodeSettings(RobotNodeSettings):
+    """Settings of the excitation node."""
 
-    trajectory_file: str = parameter(
+    trajectory_file: str = setting(
         '', 'YAML of robot-dynamics excite; empty = design a motion')
-    start_at_once: bool = parameter(True, 'play as soon as the robot is there; false = ~/start')
-    exit_at_end: bool = parameter(False, 'end the node after the motion')
-    repetitions: int = parameter(1, 'of the motion', minimum=1, maximum=1000)
-    duration: float = parameter(10.0, 'of a designed motion [s]', minimum=1.0, maximum=600.0)
-    harmonics: int = parameter(5, 'of a designed motion', minimum=2, maximum=50)
-    share: float = parameter(0.5, 'of the speed and effort limits in a designed motion',
+    start_at_once: bool = setting(True, 'play as soon as the robot is there; false = ~/start')
+    exit_at_end: bool = setting(False, 'end the node after the motion')
+    repetitions: int = setting(1, 'of the motion', minimum=1, maximum=1000)
+    duration: float = setting(10.0, 'of a designed motion [s]', minimum=1.0, maximum=600.0)
+    harmonics: int = setting(5, 'of a designed motion', minimum=2, maximum=50)
+    share: float = setting(0.5, 'of the speed and effort limits in a designed motion',
                              minimum=0.01, maximum=1.0)
-    seed: int = parameter(0, 'of a designed motion', minimum=0)
-    approach_duration: float = parameter(2.0, 'shortest time to reach the first point [s]',
+    seed: int = setting(0, 'of a designed motion', minimum=0)
+    approach_duration: float = setting(2.0, 'shortest time to reach the first point [s]',
                                          minimum=0.1, maximum=600.0)
-    largest_deviation: float = parameter(
+    largest_deviation: float = setting(
         0.5, 'a robot farther than this from the motion is stopped [rad, m]', minimum=1e-3,
         maximum=10.0)
-    joint_state_timeout: float = parameter(0.5, 'older joint states stop the robot [s]',
+    joint_state_timeout: float = setting(0.5, 'older joint states stop the robot [s]',
                                            minimum=0.01, maximum=10.0)
 
 
 class ExcitationNode(RobotNode):
     """Plays one motion."""
 
-    parameter_type = ExcitationParameters
+    settings_type = ExcitationNodeSettings
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('excitation', **settings)
+        super().__init__('excitation', **options)
         self._motion: Trajectory | None = None
         self._player: MotionPlayer | None = None
         self._reader: JointStateReader | None = None
         self._measured: JointSample | None = None
-        self._wanted = self.parameters.start_at_once
+        self._wanted = self.settings.start_at_once
         self._logged = 0.0
 
     def make_interfaces(self) -> None:
@@ -93,7 +97,7 @@ class ExcitationNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Read or design the motion; one that runs is stopped."""
-        p = self.parameters
+        p = self.settings
         if p.trajectory_file:
             motion = read_trajectory(p.trajectory_file)
         else:
@@ -157,7 +161,7 @@ class ExcitationNode(RobotNode):
         """Begin when everything is there: a robot, its joint states and a controller."""
         if self._motion is None or self.robot is None:
             return
-        p, now = self.parameters, self.now
+        p, now = self.settings, self.now
         if (self._measured is None or now - self._measured.received > p.joint_state_timeout
                 or self._output.get_subscription_count() == 0):
             self.report.value('excitation', 'waiting for joint_states and a controller')
@@ -184,7 +188,7 @@ class ExcitationNode(RobotNode):
         elif player.phase is not before or part >= self._logged + LOGGED:
             self._logged = part
             self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
-        if not player.running and self.parameters.exit_at_end:
+        if not player.running and self.settings.exit_at_end:
             if player.phase is Phase.STOPPED:
                 self.fail(f'stopped: {player.reason}')
             self.finished = True

@@ -30,7 +30,7 @@ from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.motion.trajectory import Trajectory
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     joint_state,
     sample_from_message,
@@ -38,44 +38,43 @@ from robot_dynamics_ros.nodes.conversion import (
     trajectory_from_message,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.joint_limits import effort_limits
-from robot_dynamics_ros.nodes.parameter_source import ParameterSource, SourceParameters
-from robot_dynamics_ros.nodes.parameters import parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
-from robot_dynamics_ros.nodes.runner import run
-from robot_dynamics_ros.nodes.trajectory_relay import (
+from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
+from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import effort_limits, setting
+from robot_dynamics_ros.nodes.support.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
+from robot_dynamics_ros.robot import Robot
 
 #: Longest wait for a controller to acknowledge the torque that is left behind [s].
 LAST_WORD = 0.5
 
 
 @dataclass(frozen=True)
-class FeedforwardParameters(SourceParameters):
-    """Parameters of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
+class FeedforwardNodeSettings(SourceSettings):
+    """Settings of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
 
-    mode: str = parameter('trajectory', 'what to publish', choices=('trajectory', 'stream'))
-    resample_rate: float = parameter(100.0, 'points per second of the published trajectory [1/s]',
+    mode: str = setting('trajectory', 'what to publish', choices=('trajectory', 'stream'))
+    resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
                                      minimum=1.0, maximum=10_000.0, changeable=True)
-    maximum_points: int = parameter(100_000, 'a trajectory with more points is refused',
+    maximum_points: int = setting(100_000, 'a trajectory with more points is refused',
                                     minimum=2, maximum=10_000_000)
-    gravity_mode: str = parameter('full', 'none where the robot compensates gravity itself',
+    gravity_mode: str = setting('full', 'none where the robot compensates gravity itself',
                                   choices=GRAVITY_MODES, changeable=True)
-    joint_state_timeout: float = parameter(0.1, 'older joint states are not used [s]',
+    joint_state_timeout: float = setting(0.1, 'older joint states are not used [s]',
                                            minimum=0.001, maximum=10.0)
-    stream_rate: float = parameter(200.0, 'torque commands per second in stream mode [1/s]',
+    stream_rate: float = setting(200.0, 'torque commands per second in stream mode [1/s]',
                                    minimum=1.0, maximum=2000.0)
-    torques_rate: float = parameter(50.0, 'rate of ~/torques in trajectory mode [1/s]',
+    torques_rate: float = setting(50.0, 'rate of ~/torques in trajectory mode [1/s]',
                                     minimum=1.0, maximum=1000.0)
-    safe_end: str = parameter('gravity', 'torque after the motion in stream mode',
+    safe_end: str = setting('gravity', 'torque after the motion in stream mode',
                               choices=SAFE_ENDS)
-    controller_action: str = parameter(
+    controller_action: str = setting(
         '', 'relay ~/follow_joint_trajectory to this action of a controller, with efforts, in '
             'trajectory mode; empty = no relay; needs control_msgs')
-    feedback_frequency: float = parameter(
+    feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)
 
@@ -83,11 +82,11 @@ class FeedforwardParameters(SourceParameters):
 class FeedforwardNode(RobotNode):
     """Fills efforts into trajectories, or streams torques."""
 
-    parameter_type = FeedforwardParameters
+    settings_type = FeedforwardNodeSettings
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('feedforward', **settings)
+        super().__init__('feedforward', **options)
         self._reader: JointStateReader | None = None
         self._measured: JointSample | None = None
         self._settings: FeedforwardSettings | None = None
@@ -98,7 +97,7 @@ class FeedforwardNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create the topics."""
-        p = self.parameters
+        p = self.settings
         streaming = p.mode == 'stream'
         self._torques = self.create_publisher(JointState, '~/torques', 10)
         if streaming:
@@ -145,7 +144,7 @@ class FeedforwardNode(RobotNode):
         """Use the present rate and gravity mode."""
         if self._reader is None:
             return
-        p = self.parameters
+        p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
                                              p.maximum_points, self._position_limits)
         n = len(self._limits.joint_names)
@@ -165,7 +164,7 @@ class FeedforwardNode(RobotNode):
         if self._stream is not None:
             self._stream.stop('the node comes to rest')
             self._on_stream_tick()
-            if self.parameters.mode == 'stream':  # the process may end next: let it arrive
+            if self.settings.mode == 'stream':  # the process may end next: let it arrive
                 self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
 
     def clock_set_back(self) -> None:
@@ -191,7 +190,7 @@ class FeedforwardNode(RobotNode):
         try:
             if self.active and not message.points:
                 self._stop(message)
-            elif self.parameters.mode == 'stream':
+            elif self.settings.mode == 'stream':
                 self._start_stream(message)
             else:
                 self._output.publish(self._filled(message))
@@ -232,7 +231,7 @@ class FeedforwardNode(RobotNode):
 
     def _stop(self, message: JointTrajectory) -> None:
         self._sent = None
-        if self.parameters.mode == 'stream' and self._stream is not None:
+        if self.settings.mode == 'stream' and self._stream is not None:
             self._stream.stop('stopped by an empty trajectory')
         else:
             self._output.publish(message)
@@ -240,12 +239,12 @@ class FeedforwardNode(RobotNode):
 
     def _fresh(self, now: float) -> JointSample | None:
         measured = self._measured
-        if measured is None or abs(now - measured.received) > self.parameters.joint_state_timeout:
+        if measured is None or abs(now - measured.received) > self.settings.joint_state_timeout:
             return None
         return measured
 
     def _on_stream_tick(self) -> None:
-        if (self.parameters.mode != 'stream' or self._stream is None or self.robot is None
+        if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
                 or not self.active):
             return
         was_running = self._stream.running

@@ -24,46 +24,46 @@ from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters.history import load_checkpoint, save_checkpoint
 from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
-from robot_dynamics_ros.nodes.conversion import estimate_to_message
-from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters
-from robot_dynamics_ros.nodes.parameters import parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
+from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import setting
+from robot_dynamics_ros.robot import Robot
 
 
 @dataclass(frozen=True)
-class IdentificationParameters(LearningParameters):
-    """Parameters of the identification node."""
+class IdentificationNodeSettings(LearningNodeSettings):
+    """Settings of the identification node."""
 
-    horizon: float = parameter(
+    horizon: float = setting(
         60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
-    prior_strength: float = parameter(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
-    publish_period: float = parameter(1.0, 'between two messages on ~/mlc [s]', minimum=0.05,
+    prior_strength: float = setting(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
+    publish_period: float = setting(1.0, 'between two messages on ~/mlc [s]', minimum=0.05,
                                       maximum=3600.0)
-    enabled: bool = parameter(True, 'learn from the start; false = wait for ~/enable')
-    parameters_file: str = parameter('', 'parameters.yaml that ~/save writes')
-    save_at_end: bool = parameter(False, 'write parameters_file when the node ends, too')
-    checkpoint_file: str = parameter('', 'keeps what is learned over a restart; empty = none')
-    checkpoint_period: float = parameter(5.0, 'between two checkpoints [s]', minimum=0.1,
+    enabled: bool = setting(True, 'learn from the start; false = wait for ~/enable')
+    parameters_file: str = setting('', 'parameters.yaml that ~/save writes')
+    save_at_end: bool = setting(False, 'write parameters_file when the node ends, too')
+    checkpoint_file: str = setting('', 'keeps what is learned over a restart; empty = none')
+    checkpoint_period: float = setting(5.0, 'between two checkpoints [s]', minimum=0.1,
                                          maximum=3600.0)
 
 
 class IdentificationNode(LearningNode):
     """Learns from joint states."""
 
-    parameter_type = IdentificationParameters
+    settings_type = IdentificationNodeSettings
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('identification', **settings)
+        super().__init__('identification', **options)
         self._estimator: OnlineEstimator | None = None
-        self._enabled = self.parameters.enabled
+        self._enabled = self.settings.enabled
         self._kept = 0  # samples in the last checkpoint
 
     def make_interfaces(self) -> None:
         """Create topics and services."""
-        p = self.parameters
+        p = self.settings
         self._topic = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
         self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
         self.create_service(Trigger, '~/reset', self._on_reset)
@@ -79,7 +79,7 @@ class IdentificationNode(LearningNode):
     def use_robot(self, robot: Robot) -> None:
         """Learn about this robot from now on; about the same one, go on."""
         self.catch_up()  # what has come belongs to the robot before
-        p, old = self.parameters, self._estimator
+        p, old = self.settings, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
         if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
@@ -103,7 +103,7 @@ class IdentificationNode(LearningNode):
         """Keep what was learned."""
         self.catch_up()
         self._keep()
-        if self.parameters.save_at_end and self._estimator is not None and self._estimator.samples:
+        if self.settings.save_at_end and self._estimator is not None and self._estimator.samples:
             self._on_save(Trigger.Request(), Trigger.Response())
 
     def payload_changed(self, robot: Robot) -> None:
@@ -148,7 +148,7 @@ class IdentificationNode(LearningNode):
             report.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
 
     def _keep(self) -> None:
-        estimator, path = self._estimator, self.parameters.checkpoint_file
+        estimator, path = self._estimator, self.settings.checkpoint_file
         if estimator is None or not path or estimator.samples == self._kept:
             return
         try:
@@ -181,8 +181,8 @@ class IdentificationNode(LearningNode):
             estimator, robot = self._usable()
             estimator.reset()
             estimator.carry(robot.load)
-            if self.parameters.checkpoint_file:
-                Path(self.parameters.checkpoint_file).unlink(missing_ok=True)
+            if self.settings.checkpoint_file:
+                Path(self.settings.checkpoint_file).unlink(missing_ok=True)
             self._kept = 0
             self.get_logger().info('reset: learning begins anew from the URDF')
             response.success = True
@@ -193,7 +193,7 @@ class IdentificationNode(LearningNode):
     def _on_save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
             estimator, _ = self._usable()
-            path = self.parameters.parameters_file
+            path = self.settings.parameters_file
             if not path:
                 raise ParameterError('name the file in the parameter parameters_file')
             write_parameters(path, self._estimate(estimator))

@@ -23,37 +23,37 @@ from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
 from robot_dynamics_ros.estimation.payload.stream import PayloadEstimator
 from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
-from robot_dynamics_ros.nodes.conversion import payload_to_message
-from robot_dynamics_ros.nodes.learning_node import LearningNode, LearningParameters
-from robot_dynamics_ros.nodes.parameters import parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.conversion import payload_to_message
+from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import setting
+from robot_dynamics_ros.robot import Robot
 
 #: Joints slower than this say little about a load: friction holds it [rad/s, m/s].
 _MOVING = 0.02
 
 
 @dataclass(frozen=True)
-class PayloadIdentificationParameters(LearningParameters):
-    """Parameters of the payload identification node."""
+class PayloadIdentificationNodeSettings(LearningNodeSettings):
+    """Settings of the payload identification node."""
 
-    parameters_file: str = parameter('', 'parameters.yaml of the arm; empty = those of the URDF')
-    memory: float = parameter(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
+    parameters_file: str = setting('', 'parameters.yaml of the arm; empty = those of the URDF')
+    memory: float = setting(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
                               maximum=1e6)
-    publish_period: float = parameter(1.0, 'between two messages on ~/payload [s]', minimum=0.05,
+    publish_period: float = setting(1.0, 'between two messages on ~/payload [s]', minimum=0.05,
                                       maximum=3600.0)
 
 
 class PayloadIdentificationNode(LearningNode):
     """Learns one load."""
 
-    parameter_type = PayloadIdentificationParameters
+    settings_type = PayloadIdentificationNodeSettings
     follows_payload = False  # what others believe is what it wants to find out
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('payload_identification', **settings)
+        super().__init__('payload_identification', **options)
         self._sampler: StreamSampler | None = None
         self._estimator: PayloadEstimator | None = None
 
@@ -62,7 +62,7 @@ class PayloadIdentificationNode(LearningNode):
         self._topic = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.listen()
-        self.create_timer(self.parameters.publish_period, self._on_publish,
+        self.create_timer(self.settings.publish_period, self._on_publish,
                           clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def use_robot(self, robot: Robot) -> None:
@@ -71,7 +71,7 @@ class PayloadIdentificationNode(LearningNode):
         self.reader = JointStateReader(robot.chain.joint_names)
 
     def _begin(self, robot: Robot) -> None:
-        p = self.parameters
+        p = self.settings
         if any(robot.effort_semantics.gravity_removed):
             raise ParameterError('a robot that hides the weight in its efforts hides that of the '
                                  'payload too: it cannot be identified')

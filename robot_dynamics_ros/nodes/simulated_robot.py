@@ -27,18 +27,22 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     joint_state,
     payload_from_message,
     seconds,
     stamp,
     trajectory_from_message,
 )
-from robot_dynamics_ros.nodes.joint_limits import effort_limits
-from robot_dynamics_ros.nodes.parameters import RobotParameters, declare_number, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import (
+    RobotNodeSettings,
+    declare_number,
+    effort_limits,
+    setting,
+)
+from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
 from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
@@ -56,47 +60,47 @@ OWN_START = 1.0
 
 
 @dataclass(frozen=True)
-class SimulatedRobotParameters(RobotParameters):
-    """Parameters; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
+class SimulatedRobotNodeSettings(RobotNodeSettings):
+    """Settings; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
 
-    engine: str = parameter('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
-    simulation_rate: float = parameter(1000.0, 'steps of the simulation per second [1/s]',
+    engine: str = setting('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
+    simulation_rate: float = setting(1000.0, 'steps of the simulation per second [1/s]',
                                        minimum=50.0, maximum=20_000.0)
-    publish_rate: float = parameter(100.0, 'joint states per second [1/s]', minimum=1.0,
+    publish_rate: float = setting(100.0, 'joint states per second [1/s]', minimum=1.0,
                                     maximum=2000.0)
-    publish_clock: bool = parameter(
+    publish_clock: bool = setting(
         False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
                'other nodes need use_sim_time, this one must not have it')
-    lockstep: bool = parameter(
+    lockstep: bool = setting(
         False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
                'efforts are commanded; no delay on any machine')
-    initial_position: tuple[float, ...] = parameter((), 'first joint positions [rad, m]')
-    parameter_error: float = parameter(
+    initial_position: tuple[float, ...] = setting((), 'first joint positions [rad, m]')
+    parameter_error: float = setting(
         0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
-    seed: int = parameter(1, 'of the parameter error and the noise', minimum=0)
-    position_noise: float = parameter(0.0, 'standard deviation [rad, m]', minimum=0.0, maximum=1.0)
-    velocity_noise: float = parameter(0.0, 'standard deviation [rad/s, m/s]', minimum=0.0,
+    seed: int = setting(1, 'of the parameter error and the noise', minimum=0)
+    position_noise: float = setting(0.0, 'standard deviation [rad, m]', minimum=0.0, maximum=1.0)
+    velocity_noise: float = setting(0.0, 'standard deviation [rad/s, m/s]', minimum=0.0,
                                       maximum=10.0)
-    effort_noise: float = parameter(0.0, 'standard deviation [N m, N]', minimum=0.0, maximum=1e3)
-    missing_interfaces: tuple[str, ...] = parameter((), 'reported as NaN',
+    effort_noise: float = setting(0.0, 'standard deviation [N m, N]', minimum=0.0, maximum=1e3)
+    missing_interfaces: tuple[str, ...] = setting((), 'reported as NaN',
                                                     choices=('velocity', 'effort'))
-    pid_frequency: float = parameter(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
+    pid_frequency: float = setting(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
                                      minimum=0.1, maximum=500.0)
-    integral_time: float = parameter(0.5, 'of the PID where no gains are given [s]; 0 = none',
+    integral_time: float = setting(0.5, 'of the PID where no gains are given [s]; 0 = none',
                                      minimum=0.0, maximum=100.0)
-    spring_damping: float = parameter(
+    spring_damping: float = setting(
         0.001, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
 
 
 class SimulatedRobotNode(RobotNode):
     """Simulates an arm in real time."""
 
-    parameter_type = SimulatedRobotParameters
+    settings_type = SimulatedRobotNodeSettings
     follows_payload = False  # what the others believe is no matter of physics
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Start without a robot."""
-        super().__init__('simulated_robot', **settings)
+        super().__init__('simulated_robot', **options)
         self._cell: ControlledRobot | None = None
         self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
         self._last_tick = self._last_state = 0.0
@@ -104,7 +108,7 @@ class SimulatedRobotNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create the topics."""
-        p = self.parameters
+        p = self.settings
         self._states = self.create_publisher(JointState, 'joint_states', 10)
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_commands, 10)
@@ -119,7 +123,7 @@ class SimulatedRobotNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Build the arm with its true parameters."""
-        p, names = self.parameters, robot.chain.joint_names
+        p, names = self.settings, robot.chain.joint_names
         limits = effort_limits(self, robot.chain)
         if p.initial_position and len(p.initial_position) != len(names):
             raise ParameterError(f'initial_position has {len(p.initial_position)} values, '
@@ -134,7 +138,7 @@ class SimulatedRobotNode(RobotNode):
 
     def _arm(self, chain: Chain, stiffness: Array) -> Arm:
         """Return the arm with its true parameters in the engine that was asked for."""
-        p = self.parameters
+        p = self.settings
         q, step = p.initial_position or None, 1.0 / p.simulation_rate
         if p.engine == 'own':
             return SimulatedRobot(chain, compile_model(chain), q=q, step=step,
@@ -168,7 +172,7 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_own_time(self) -> None:
         """Move on by the real time since the last tick, or less; never skip any."""
-        p, cell = self.parameters, self._cell
+        p, cell = self.settings, self._cell
         now = float(self._steady.now().nanoseconds) * 1e-9
         elapsed, self._last_tick = now - self._last_tick, now
         if cell is None or not self.active:
@@ -183,7 +187,7 @@ class SimulatedRobotNode(RobotNode):
 
     def _advance(self, cell: ControlledRobot, until: float) -> bool:
         """Simulate, publish the joint states, and return False where time was skipped."""
-        p = self.parameters
+        p = self.settings
         try:
             on_time = cell.advance_to(until, at_most=round(CATCH_UP * p.simulation_rate) + 1)
         except RobotDynamicsError as error:

@@ -24,16 +24,16 @@ from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
 from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording, save_recordings
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
     sample_from_message,
     stamp,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import SENSOR, RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
+from robot_dynamics_ros.robot import Robot
 
 #: The start is reached from here [rad, m]: a joint that has moved has no old integral of the PID
 #: that friction hides.
@@ -43,36 +43,36 @@ PERIOD = 0.05
 
 
 @dataclass(frozen=True)
-class TrackingExperimentParameters(RobotParameters):
-    """Parameters of the tracking experiment."""
+class TrackingExperimentNodeSettings(RobotNodeSettings):
+    """Settings of the tracking experiment."""
 
-    output: str = parameter('', 'file for the recordings (.npz)')
-    ways: tuple[str, ...] = parameter(
+    output: str = setting('', 'file for the recordings (.npz)')
+    ways: tuple[str, ...] = setting(
         ('PID', 'PID + feedforward'), 'names of the ways to send the motion')
-    topics: tuple[str, ...] = parameter(
+    topics: tuple[str, ...] = setting(
         ('simulated_robot/joint_trajectory', 'joint_trajectory'),
         'where each way sends it; the first one is the controller itself')
-    motion_duration: float = parameter(6.0, 'duration of the motion [s]', minimum=1.0,
+    motion_duration: float = setting(6.0, 'duration of the motion [s]', minimum=1.0,
                                        maximum=600.0)
-    load_mass: float = parameter(0.0, 'load that appears in the motion [kg]; 0 = none',
+    load_mass: float = setting(0.0, 'load that appears in the motion [kg]; 0 = none',
                                  minimum=0.0, maximum=1e3)
-    load_place: tuple[float, ...] = parameter(
+    load_place: tuple[float, ...] = setting(
         (), 'its place in the tip frame: x, y, z [m]; empty = the origin')
-    load_time: float = parameter(2.0, 'when it appears, from the start of the motion [s]',
+    load_time: float = setting(2.0, 'when it appears, from the start of the motion [s]',
                                  minimum=0.0, maximum=600.0)
-    approach_duration: float = parameter(2.0, 'duration of each part of the approach [s]',
+    approach_duration: float = setting(2.0, 'duration of each part of the approach [s]',
                                          minimum=0.5, maximum=60.0)
 
 
 class TrackingExperimentNode(RobotNode):
     """Plays the motion once for each way."""
 
-    parameter_type = TrackingExperimentParameters
+    settings_type = TrackingExperimentNodeSettings
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, **options: object) -> None:
         """Check that there is a file to write."""
-        super().__init__('tracking_experiment', **settings)
-        p = self.parameters
+        super().__init__('tracking_experiment', **options)
+        p = self.settings
         if not p.output:
             raise ParameterError('parameter output: name the .npz file for the recordings')
         if not p.ways or len(p.ways) != len(p.topics):
@@ -88,7 +88,7 @@ class TrackingExperimentNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create the topics."""
-        topics = self.parameters.topics
+        topics = self.settings.topics
         self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
         self._controller_topic = self.resolve_topic_name(topics[0])
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
@@ -97,7 +97,7 @@ class TrackingExperimentNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Plan the motion."""
-        self._motion = demonstration_motion(robot.chain, duration=self.parameters.motion_duration)
+        self._motion = demonstration_motion(robot.chain, duration=self.settings.motion_duration)
         self._reader = JointStateReader(robot.chain.joint_names)
 
     def come_to_rest(self) -> None:
@@ -120,16 +120,16 @@ class TrackingExperimentNode(RobotNode):
         if player is None:
             if self._ready():
                 self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
-                    approach=self.parameters.approach_duration, beside=BESIDE))
+                    approach=self.settings.approach_duration, beside=BESIDE))
                 self._send(self._player.begin(self.now, self._samples[-1]))
             return
         order = player.step(self.now, self._samples[-1])
         if order is not None:
             self._samples = self._samples[-1:]
             self._send(order)
-        elif (player.phase is Phase.PLAY and self.parameters.load_mass > 0.0
-                and not self._loaded and self.now - player.start >= self.parameters.load_time):
-            self._hang(self.parameters.load_mass)
+        elif (player.phase is Phase.PLAY and self.settings.load_mass > 0.0
+                and not self._loaded and self.now - player.start >= self.settings.load_time):
+            self._hang(self.settings.load_mass)
         if player.phase is Phase.STOPPED:
             self.fail(f'{self._way}: {player.reason}')
         elif player.phase is Phase.DONE:
@@ -137,12 +137,12 @@ class TrackingExperimentNode(RobotNode):
 
     @property
     def _way(self) -> str:
-        return str(self.parameters.ways[len(self._recordings)])
+        return str(self.settings.ways[len(self._recordings)])
 
     def _hang(self, mass: float) -> None:
         """Hang a load on the simulated robot, or take it off (mass 0)."""
         assert self.robot is not None
-        place = self.parameters.load_place or (0.0, 0.0, 0.0)
+        place = self.settings.load_place or (0.0, 0.0, 0.0)
         load = payload_inertia(mass, place, np.zeros((3, 3)))
         message = payload_to_message(load, self.robot.chain.tip, self.get_clock().now().to_msg())
         self._load_client.call_async(SetPayload.Request(payload=message))
@@ -150,7 +150,7 @@ class TrackingExperimentNode(RobotNode):
         self.get_logger().info(f'{self._way}: a load of {mass:g} kg')
 
     def _ready(self) -> bool:
-        if self.parameters.load_mass > 0.0 and not self._load_client.service_is_ready():
+        if self.settings.load_mass > 0.0 and not self._load_client.service_is_ready():
             return False
         connected = all(output.get_subscription_count() > 0 for output in self._outputs)
         return (connected
@@ -171,7 +171,7 @@ class TrackingExperimentNode(RobotNode):
             np.array([sample.effort for sample in self._samples])))
         self._player = None
         if len(self._recordings) == len(self._outputs):
-            save_recordings(self.parameters.output, self._recordings)
+            save_recordings(self.settings.output, self._recordings)
             self.finished = True
             self.active = False
 

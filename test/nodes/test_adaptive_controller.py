@@ -111,7 +111,7 @@ def test_lost_joint_states_end_control_with_the_weight_and_freeze_learning(node,
     weight = node._stream.controller.weight(np.array([Q[0] - 0.02, Q[1]]))
     node._on_watchdog()
     assert len(commands) == 2  # all is well still
-    late = node.parameters.joint_state_timeout + 0.01
+    late = node.settings.joint_state_timeout + 0.01
     node._measured = type(node._measured)(**{**vars(node._measured),
                                              'received': node.now - late})
     node._on_watchdog()

@@ -20,8 +20,8 @@ from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
 from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
-from robot_dynamics_ros.nodes.conversion import seconds, stamp, trajectory_to_message
 from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
+from robot_dynamics_ros.nodes.support.conversion import seconds, stamp, trajectory_to_message
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros

@@ -12,8 +12,8 @@ from std_srvs.srv import Trigger
 from support.messages import assert_brakes, joint_state_message, published
 
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.nodes.conversion import seconds, trajectory_from_message
 from robot_dynamics_ros.nodes.excitation import ExcitationNode
+from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
 
 pytestmark = pytest.mark.ros
 

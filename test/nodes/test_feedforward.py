@@ -28,8 +28,8 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.nodes.conversion import trajectory_from_message
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
 
 pytestmark = pytest.mark.ros
 

@@ -13,9 +13,8 @@ skip_without_ros()
 from std_msgs.msg import Float32
 
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
-from robot_dynamics_ros.nodes.conversion import estimate_to_message, stamp
-from robot_dynamics_ros.nodes.live_view import LiveViewNode
-from robot_dynamics_ros.nodes.live_view_text import LiveViewText
+from robot_dynamics_ros.nodes.live_view import LiveViewNode, LiveViewText
+from robot_dynamics_ros.nodes.support.conversion import estimate_to_message, stamp
 
 pytestmark = pytest.mark.ros
 

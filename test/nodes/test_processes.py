@@ -25,7 +25,7 @@ from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     seconds,
     trajectory_from_message,
     trajectory_to_message,

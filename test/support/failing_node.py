@@ -3,8 +3,8 @@
 
 import sys
 
-from robot_dynamics_ros.nodes.robot_node import RobotNode
-from robot_dynamics_ros.nodes.runner import run
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.runner import run
 
 
 class FailingNode(RobotNode):

@@ -7,7 +7,7 @@ from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.nodes.conversion import duration, stamp, trajectory_from_message
+from robot_dynamics_ros.nodes.support.conversion import duration, stamp, trajectory_from_message
 
 JOINTS = ('joint_1', 'joint_2')
 

@@ -23,10 +23,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.nodes.conversion import payload_from_message
-from robot_dynamics_ros.nodes.parameters import RobotParameters, declare, judge, read
-from robot_dynamics_ros.nodes.report import Report
-from robot_dynamics_ros.nodes.robot import Robot, load_robot
+from robot_dynamics_ros.nodes.support.conversion import payload_from_message
+from robot_dynamics_ros.nodes.support.diagnostics import Report
+from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
+from robot_dynamics_ros.robot import Robot, load_robot
 
 #: One value that late joiners get too.
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
@@ -38,20 +38,20 @@ SENSOR = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 class RobotNode(LifecycleNode):
     """A lifecycle node that has a robot."""
 
-    parameter_type: ClassVar[type[RobotParameters]] = RobotParameters
+    settings_type: ClassVar[type[RobotNodeSettings]] = RobotNodeSettings
     #: A node that only listens to the payload takes it from the topic.
     follows_payload: ClassVar[bool] = True
 
-    def __init__(self, name: str, **settings: Any) -> None:
+    def __init__(self, name: str, **options: Any) -> None:
         """
         Declare the parameters.
 
         :param name: of the node.
-        :param settings: of rclpy's Node.
+        :param options: keyword arguments of rclpy's Node.
         :raises ParameterError: a parameter of the wrong type or outside its range.
         """
-        super().__init__(name, **settings)
-        self.parameters: Any = declare(self, self.parameter_type)
+        super().__init__(name, **options)
+        self.settings: Any = declare(self, self.settings_type)
         self.report = Report(self)
         self.robot: Robot | None = None
         self.active = False
@@ -112,14 +112,14 @@ class RobotNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the description if it is a parameter, and make the interfaces."""
         try:
-            if self.parameters.robot_description:
-                self._load(self.parameters.robot_description)
+            if self.settings.robot_description:
+                self._load(self.settings.robot_description)
             self.make_interfaces()
         except RobotDynamicsError as error:
             self.get_logger().error(str(error))
             self.report.state(str(error), error=True)
             return TransitionCallbackReturn.FAILURE
-        if not self.parameters.robot_description:
+        if not self.settings.robot_description:
             self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         if self.follows_payload:
             self.create_subscription(InertiaStamped, 'payload', self._on_payload, LATCHED)
@@ -172,7 +172,10 @@ class RobotNode(LifecycleNode):
     # Robot and payload
 
     def _load(self, description: str) -> None:
-        robot = load_robot(description, self.parameters)
+        s = self.settings
+        robot = load_robot(description, base=s.base or None, tip=s.tip or None,
+                           gravity=s.gravity or None, locked=s.locked or None,
+                           joints_file=s.joints_file or None)
         if self._payload is not None:
             self._carry(robot, self._payload)
         self.use_robot(robot)
@@ -209,8 +212,8 @@ class RobotNode(LifecycleNode):
     # Parameters
 
     def _judge_parameters(self, changes: list[Parameter]) -> SetParametersResult:
-        return judge(self.parameter_type, changes)
+        return judge(self.settings_type, changes)
 
     def _take_parameters(self, changes: list[Parameter]) -> None:
-        self.parameters = read(self, self.parameter_type)
+        self.settings = read(self, self.settings_type)
         self.settings_changed()

@@ -18,7 +18,7 @@ from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     duration,
     estimate_from_message,

@@ -20,7 +20,7 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.nodes.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 
 #: How long a signal may wait for the executor [s].
 RESPONSE = 0.1
@@ -82,7 +82,7 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
 
 
 def _start(node: RobotNode) -> bool:
-    if not node.parameters.autostart:
+    if not node.settings.autostart:
         return True
     success = TransitionCallbackReturn.SUCCESS
     return node.trigger_configure() == success and node.trigger_activate() == success

@@ -19,7 +19,7 @@ from support.messages import motion_message
 from support.ros import PATIENCE
 
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
-from robot_dynamics_ros.nodes.trajectory_relay import (
+from robot_dynamics_ros.nodes.support.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )

@@ -8,7 +8,7 @@ skip_without_ros()
 
 from support.messages import published
 
-from robot_dynamics_ros.nodes.report import Report
+from robot_dynamics_ros.nodes.support.diagnostics import Report
 
 pytestmark = pytest.mark.ros
 

@@ -12,15 +12,15 @@ skip_without_ros()
 
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode, DynamicsServerParameters
-from robot_dynamics_ros.nodes.feedforward import FeedforwardNode, FeedforwardParameters
-from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode, SimulatedRobotParameters
+from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode, DynamicsServerNodeSettings
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode, FeedforwardNodeSettings
+from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode, SimulatedRobotNodeSettings
 
 pytestmark = pytest.mark.ros
 
-CONFIG = Path(__file__).resolve().parent.parent.parent / 'config'
-KINDS = {'feedforward': FeedforwardParameters, 'dynamics_server': DynamicsServerParameters,
-         'simulated_robot': SimulatedRobotParameters}
+CONFIG = Path(__file__).resolve().parents[3] / 'config'
+KINDS = {'feedforward': FeedforwardNodeSettings, 'dynamics_server': DynamicsServerNodeSettings,
+         'simulated_robot': SimulatedRobotNodeSettings}
 NODES = {'feedforward': FeedforwardNode, 'dynamics_server': DynamicsServerNode,
          'simulated_robot': SimulatedRobotNode}
 
@@ -47,5 +47,5 @@ def test_a_read_only_parameter_cannot_be_changed(make_node):
     node = make_node(FeedforwardNode, start=False)
     assert not node.set_parameters([Parameter('mode', value='stream')])[0].successful
     assert node.set_parameters([Parameter('resample_rate', value=50.0)])[0].successful
-    assert node.parameters.resample_rate == 50.0
+    assert node.settings.resample_rate == 50.0
     assert not node.set_parameters([Parameter('resample_rate', value=0.0)])[0].successful

@@ -20,13 +20,13 @@ from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
-from robot_dynamics_ros.nodes.conversion import (
+from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.nodes.support.conversion import (
     estimate_to_message,
     stamp,
     trajectory_from_message,
 )
-from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
-from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros

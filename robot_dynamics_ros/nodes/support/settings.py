@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS parameters of a node as one frozen dataclass: declared, described, checked, read."""
+"""
+ROS parameters of a node as one frozen dataclass: declared, described, checked, read.
+
+Here ROS parameters are called settings; parameters are those of the robot's dynamics. Effort
+limits are ROS parameters ``effort_limits.<joint>``, which come before those of the robot.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,9 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 
 _TYPES = {
     'bool': Parameter.Type.BOOL, 'int': Parameter.Type.INTEGER, 'float': Parameter.Type.DOUBLE,
@@ -24,10 +31,10 @@ _TYPES = {
     'tuple[str, ...]': Parameter.Type.STRING_ARRAY,
 }
 _LARGEST = {int: 2**62, float: 1e300}
-Parameters = TypeVar('Parameters')
+Settings = TypeVar('Settings')
 
 
-def parameter(default: Any, description: str, *, minimum: float | None = None,
+def setting(default: Any, description: str, *, minimum: float | None = None,
               maximum: float | None = None, choices: tuple[str, ...] = (),
               changeable: bool = False) -> Any:
     """
@@ -46,23 +53,23 @@ def parameter(default: Any, description: str, *, minimum: float | None = None,
 
 
 @dataclass(frozen=True)
-class RobotParameters:
-    """Parameters of every node that has a robot."""
+class RobotNodeSettings:
+    """Settings of every node that has a robot."""
 
-    robot_description: str = parameter(
+    robot_description: str = setting(
         '', 'URDF text; empty = from the latched topic robot_description')
-    joints_file: str = parameter(
+    joints_file: str = setting(
         '', 'joints.yaml with what the URDF cannot hold: joint physics, limits, payload')
-    base: str = parameter('', 'base link of the chain; empty = root of the URDF')
-    tip: str = parameter('', 'tip link of the chain; empty = found where there is one chain only')
-    gravity: tuple[float, ...] = parameter(
+    base: str = setting('', 'base link of the chain; empty = root of the URDF')
+    tip: str = setting('', 'tip link of the chain; empty = found where there is one chain only')
+    gravity: tuple[float, ...] = setting(
         (), 'gravity in the frame of the base link [m/s^2]; empty = 9.81 along -z of the root')
-    locked: tuple[str, ...] = parameter((), 'joints to freeze at zero')
-    autostart: bool = parameter(True, 'configure and activate at start; false = wait for a '
+    locked: tuple[str, ...] = setting((), 'joints to freeze at zero')
+    autostart: bool = setting(True, 'configure and activate at start; false = wait for a '
                                       'lifecycle manager')
 
 
-def declare(node: Node, kind: type[Parameters]) -> Parameters:
+def declare(node: Node, kind: type[Settings]) -> Settings:
     """
     Declare every field of a dataclass as a parameter of the node and return the values.
 
@@ -84,7 +91,7 @@ def declare(node: Node, kind: type[Parameters]) -> Parameters:
     return values
 
 
-def read(node: Node, kind: type[Parameters]) -> Parameters:
+def read(node: Node, kind: type[Settings]) -> Settings:
     """Return the present values of declared parameters."""
     values = {}
     for each in fields(kind):  # type: ignore[arg-type]
@@ -147,3 +154,16 @@ def _objection(metadata: Any, value: Any) -> str:
     words = value if isinstance(value, (tuple, list)) else (value,)
     wrong = [word for word in words if choices and word not in choices]
     return f"must be one of {', '.join(choices)}, got '{wrong[0]}'" if wrong else ''
+
+
+def effort_limits(node: Node, chain: Chain) -> EffortLimits:
+    """
+    Declare one parameter per joint and return the limits.
+
+    :raises ParameterError: a joint without a positive finite limit.
+    """
+    given = {name: declare_number(node, f'effort_limits.{name}',
+                                  f'largest effort of {name} [N m, N]')
+             for name in chain.joint_names}
+    return EffortLimits.of_chain(chain, {name: limit for name, limit in given.items()
+                                         if limit is not None})

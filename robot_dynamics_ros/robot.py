@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot of a node: description and joints file to chain and model, with what it carries."""
+"""A robot at work: chain and model, the parameters in use, and what it carries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +21,6 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.nodes.parameters import RobotParameters
 
 
 class Robot:
@@ -81,16 +82,21 @@ class Robot:
                        joint_physics=self.model.joint_physics)
 
 
-def load_robot(description: str, parameters: RobotParameters) -> Robot:
+def load_robot(description: str, *, base: str | None = None, tip: str | None = None,
+               gravity: Sequence[float] | None = None, locked: Sequence[str] | None = None,
+               joints_file: str | Path | None = None) -> Robot:
     """
-    Build the robot of a node.
+    Build a robot from its description.
 
-    :param description: URDF text.
-    :param parameters: which chain of it, gravity, joints file.
+    :param description: URDF text, or the path of a URDF file.
+    :param base: base link of the chain; None = root of the URDF.
+    :param tip: tip link of the chain; None = found where there is one chain only.
+    :param gravity: (3,) gravity in the frame of the base link [m/s^2]; None = 9.81 along -z of
+        the root.
+    :param locked: joints to freeze at zero.
+    :param joints_file: joints.yaml with what the URDF cannot hold; None = nothing.
     :raises RobotDynamicsError: a description, chain or file that cannot be used.
     """
-    chain = chain_from_urdf(description, base=parameters.base or None, tip=parameters.tip or None,
-                            gravity=parameters.gravity or None, locked=parameters.locked or None)
-    file = (read_joints_file(parameters.joints_file) if parameters.joints_file
-            else JointsFile('no joints file'))
+    chain = chain_from_urdf(description, base=base, tip=tip, gravity=gravity, locked=locked)
+    file = read_joints_file(joints_file) if joints_file else JointsFile('no joints file')
     return Robot(file.applied_to(chain), file)

@@ -19,10 +19,10 @@ from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.nodes.conversion import estimate_from_message
-from robot_dynamics_ros.nodes.parameters import RobotParameters, parameter
-from robot_dynamics_ros.nodes.robot import Robot
-from robot_dynamics_ros.nodes.robot_node import LATCHED, RobotNode
+from robot_dynamics_ros.nodes.support.conversion import estimate_from_message
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
+from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
+from robot_dynamics_ros.robot import Robot
 
 #: Steps of a gradual change [s].
 STEP = 0.01
@@ -31,16 +31,16 @@ RECONSIDER = 1.0
 
 
 @dataclass(frozen=True)
-class SourceParameters(RobotParameters):
-    """Parameters of every node that computes torques."""
+class SourceSettings(RobotNodeSettings):
+    """Settings of every node that computes torques."""
 
-    parameters_file: str = parameter(
+    parameters_file: str = setting(
         '', 'parameters.yaml written by identify; empty = parameters of the URDF')
-    follow_mlc: bool = parameter(
+    follow_mlc: bool = setting(
         False, 'take learned parameters from the topic mlc, through a gate')
-    swap_duration: float = parameter(0.5, 'of the change to learned parameters [s]', minimum=0.0,
+    swap_duration: float = setting(0.5, 'of the change to learned parameters [s]', minimum=0.0,
                                      maximum=60.0)
-    judged_motion: float = parameter(
+    judged_motion: float = setting(
         4.0, 'learned parameters are judged by the motion of this time [s]', minimum=0.5,
         maximum=60.0)
 
@@ -52,14 +52,14 @@ class ParameterSource:
         """
         Wait for a robot.
 
-        :param node: its parameters are SourceParameters.
+        :param node: its settings are SourceSettings.
         """
         self._node = node
         self._live: LiveParameters | None = None
 
     def make_interfaces(self) -> None:
         """Subscribe to learned parameters, if they are wanted."""
-        if self._node.parameters.follow_mlc:
+        if self._node.settings.follow_mlc:
             self._node.create_subscription(MlcSetMessage, 'mlc', self._on_mlc, LATCHED)
             # real time: a paused simulation still gets its answers
             steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -73,7 +73,7 @@ class ParameterSource:
 
         :raises ParameterError: the file cannot be used for this robot.
         """
-        p = self._node.parameters
+        p = self._node.settings
         gate = ParameterGate(robot.chain) if p.follow_mlc or p.parameters_file else None
         if p.parameters_file and gate is not None:
             robot.use(DynamicParameters.of(read_parameters(p.parameters_file, robot.chain)))

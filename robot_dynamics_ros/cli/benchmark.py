@@ -25,9 +25,9 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.cli.share_folder import share_folder
-from robot_dynamics_ros.cli.table import table
-from robot_dynamics_ros.cli.timing import calls, interleaved, loop
+from robot_dynamics_ros.cli.support.share_folder import share_folder
+from robot_dynamics_ros.cli.support.terminal import table
+from robot_dynamics_ros.cli.support.timing import calls, interleaved, loop
 from robot_dynamics_ros.codegen.equations import INPUTS
 from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE
 from robot_dynamics_ros.codegen.runtime import entry

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.linear_forms import coefficients
 from robot_dynamics_ros.dynamics.minimal.numeric_set import right_inverse
 from robot_dynamics_ros.errors import ParameterError

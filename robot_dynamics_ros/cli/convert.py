@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from robot_dynamics_ros.cli.recording_arguments import (
+from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
     recordings_from_arguments,

@@ -13,9 +13,8 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.progress import Progress
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation.design import Excitation, design_excitation

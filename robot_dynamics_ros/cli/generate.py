@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, LANGUAGES, standalone_source
 from robot_dynamics_ros.errors import RobotDynamicsError
 

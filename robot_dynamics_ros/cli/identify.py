@@ -8,15 +8,14 @@ import math
 from dataclasses import fields
 from pathlib import Path
 
-from robot_dynamics_ros.cli.progress import Progress
-from robot_dynamics_ros.cli.recording_arguments import (
+from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     RecordedRobot,
     add_recording_arguments,
     recordings_from_arguments,
     robot_from_arguments,
 )
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.identification.identify import identify
 from robot_dynamics_ros.estimation.identification.report import html_report

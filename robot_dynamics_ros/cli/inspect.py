@@ -10,8 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
 from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, self_check

@@ -12,21 +12,21 @@ from typing import NoReturn
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
-#: Subcommands: name, module below robot_dynamics_ros.cli, one line of help. Each module has
+#: Subcommands: name, module below robot_dynamics_ros, one line of help. Each module has
 #: ``add_arguments(parser)`` and ``run(arguments) -> exit code``, and is imported when needed.
 COMMANDS = (
-    ('inspect', 'inspect', 'show the chain of a robot, its parameters and what is odd about it'),
-    ('demo', 'demo', 'learn what a simulated arm is while it works, over ROS 2'),
-    ('adaptive_demo', 'adaptive_demo', 'a load appears, and the controller learns it, over ROS 2'),
-    ('torque', 'torque', 'torques along a trajectory, and where they exceed the limits'),
-    ('simulate', 'simulate', 'compare controllers on a simulated arm, adaptive ones too'),
-    ('excite', 'excite', 'design a motion that shows all parameters of a robot well'),
-    ('identify', 'identify', 'minimal parameters, rotors and friction from recordings'),
-    ('compare', 'compare', 'show how two parameter files differ'),
-    ('payload', 'payload', 'what a robot carries, from a recording with the load'),
-    ('convert', 'convert', 'convert a recording between rosbag2, CSV and npz'),
-    ('generate', 'generate', 'write one function of a robot as stand-alone C or Python source'),
-    ('benchmark', 'benchmark', 'time the generated models against Pinocchio'),
+    ('inspect', 'cli.inspect', 'show the chain of a robot, its parameters and findings'),
+    ('demo', 'demo.learning', 'learn what a simulated arm is while it works, over ROS 2'),
+    ('adaptive_demo', 'demo.adaptive', 'learn a payload while controlling an arm, over ROS 2'),
+    ('torque', 'cli.torque', 'torques along a trajectory, and where they exceed the limits'),
+    ('simulate', 'cli.simulate', 'compare controllers on a simulated arm, adaptive ones too'),
+    ('excite', 'cli.excite', 'design a motion that shows all parameters of a robot well'),
+    ('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings'),
+    ('compare', 'cli.compare', 'show how two parameter files differ'),
+    ('payload', 'cli.payload', 'what a robot carries, from a recording with the load'),
+    ('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz'),
+    ('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python'),
+    ('benchmark', 'cli.benchmark', 'time the generated models against Pinocchio'),
 )
 
 #: Exit code for wrong input.
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, module, text in COMMANDS:
         subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:])
         if name in words[:1]:
-            command = import_module(f'robot_dynamics_ros.cli.{module}')
+            command = import_module(f'robot_dynamics_ros.{module}')
             command.add_arguments(subparser)
             subparser.set_defaults(run=command.run)
     parsed = parser.parse_args(words)

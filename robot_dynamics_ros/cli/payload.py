@@ -10,13 +10,13 @@ from typing import Any
 
 import yaml
 
-from robot_dynamics_ros.cli.recording_arguments import (
+from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
     recordings_from_arguments,
     robot_from_arguments,
 )
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate

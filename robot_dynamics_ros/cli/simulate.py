@@ -13,8 +13,8 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.robot_arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.files.csv_table import (
     CsvTable,

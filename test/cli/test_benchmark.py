@@ -11,7 +11,7 @@ from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.cli import benchmark
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.cli.timing import Timed, interleaved
+from robot_dynamics_ros.cli.support.timing import Timed, interleaved
 
 
 def test_figures_come_as_json(capsys):

@@ -9,7 +9,7 @@ import yaml
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.cli.progress import Progress
+from robot_dynamics_ros.cli.support.terminal import Progress
 from robot_dynamics_ros.files.csv_table import read_csv_table
 
 ARM = str(URDF_FOLDER / 'planar_2r.urdf')

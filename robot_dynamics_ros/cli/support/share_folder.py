@@ -22,7 +22,7 @@ def share_folder() -> Path:
     :raises RobotDynamicsError: none of these exists.
     """
     prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    folders = [Path(__file__).resolve().parent.parent.parent,
+    folders = [Path(__file__).resolve().parents[3],
                *(Path(prefix) / 'share' / PACKAGE for prefix in prefixes if prefix)]
     for folder in folders:
         if (folder / 'urdf' / 'demo_arm.urdf').is_file():

@@ -18,9 +18,9 @@ from typing import Any
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.cli.demo_report import DemoResult, parameter_table, tracking_table, write
-from robot_dynamics_ros.cli.node_processes import NodeProcesses
-from robot_dynamics_ros.cli.share_folder import share_folder
+from robot_dynamics_ros.cli.support.share_folder import share_folder
+from robot_dynamics_ros.demo.node_processes import NodeProcesses
+from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.history import load_history
 from robot_dynamics_ros.motion.tracked_motion import load_recordings

@@ -13,14 +13,14 @@ import pytest
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
+from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 
 pytestmark = pytest.mark.ros
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-SCRIPT = ('import argparse, sys; from robot_dynamics_ros.cli import demo; '
+SCRIPT = ('import argparse, sys; from robot_dynamics_ros.demo import learning as demo; '
           'p = argparse.ArgumentParser(); demo.add_arguments(p); '
           'sys.exit(demo.run(p.parse_args()))')
 

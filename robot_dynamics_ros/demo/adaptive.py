@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
-from robot_dynamics_ros.cli.node_processes import NodeError, NodeProcesses
-from robot_dynamics_ros.cli.share_folder import share_folder
-from robot_dynamics_ros.cli.table import table
+from robot_dynamics_ros.cli.support.share_folder import share_folder
+from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
+from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.files.csv_table import TableError
 from robot_dynamics_ros.motion.lively_motion import middle_position

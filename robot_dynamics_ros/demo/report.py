@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.cli.table import short, table
+from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.estimation.identification.report import STYLE
 from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart

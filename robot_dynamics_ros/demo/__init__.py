@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two demos: nodes, robot and report in one command."""

@@ -165,7 +165,8 @@ def test_every_source_file_names_its_licence():
     folders = ('.ci', 'benchmark', 'config', 'environment', 'launch', 'robot_dynamics_interfaces',
                'robot_dynamics_ros', 'test', 'urdf')
     suffixes = {'.cmake', '.msg', '.py', '.srv', '.urdf', '.xml', '.yaml'}
-    files = [ROOT / 'Makefile', ROOT / 'package.xml', ROOT / 'setup.py', ROOT / '.ci' / 'run']
+    files = [ROOT / name for name in ('.ci/run', '.pre-commit-config.yaml', 'Makefile',
+                                      'package.xml', 'setup.py')]
     files += [path for folder in folders for path in (ROOT / folder).rglob('*')
               if path.suffix in suffixes and 'data' not in path.parts]
     without = [relative(path) for path in files

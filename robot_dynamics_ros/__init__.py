@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.errors import RobotDynamicsError
     from robot_dynamics_ros.estimation.identification.identify import identify
 
+#: The same as in package.xml.
+__version__ = '0.1.0'
+
 _HOME = {
     'Chain': 'chain.chain',
     'EffortSemantics': 'chain.effort',

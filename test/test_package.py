@@ -9,6 +9,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import yaml
+
+import robot_dynamics_ros
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'robot_dynamics_ros'
@@ -149,6 +152,8 @@ def test_all_versions_are_equal():
     setup = re.search(r"version='([^']+)'", (ROOT / 'setup.py').read_text()).group(1)
     assert of_package_xml(ROOT / 'package.xml') == setup
     assert of_package_xml(ROOT / 'robot_dynamics_interfaces' / 'package.xml') == setup
+    assert robot_dynamics_ros.__version__ == setup
+    assert yaml.safe_load((ROOT / 'CITATION.cff').read_text())['version'] == setup
 
 
 def test_the_package_says_that_it_is_typed_and_is_in_the_ament_index():
@@ -165,8 +170,8 @@ def test_every_source_file_names_its_licence():
     folders = ('.ci', 'benchmark', 'config', 'environment', 'launch', 'robot_dynamics_interfaces',
                'robot_dynamics_ros', 'test', 'urdf')
     suffixes = {'.cmake', '.msg', '.py', '.srv', '.urdf', '.xml', '.yaml'}
-    files = [ROOT / name for name in ('.ci/run', '.pre-commit-config.yaml', 'Makefile',
-                                      'package.xml', 'setup.py')]
+    files = [ROOT / name for name in ('.ci/run', '.pre-commit-config.yaml', 'CITATION.cff',
+                                      'Makefile', 'package.xml', 'setup.py')]
     files += [path for folder in folders for path in (ROOT / folder).rglob('*')
               if path.suffix in suffixes and 'data' not in path.parts]
     without = [relative(path) for path in files

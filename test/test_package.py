@@ -156,6 +156,17 @@ def test_all_versions_are_equal():
     assert yaml.safe_load((ROOT / 'CITATION.cff').read_text())['version'] == setup
 
 
+def test_the_workflow_tests_every_python_of_the_set_up_with_targets_of_the_makefile():
+    job = yaml.safe_load((ROOT / '.github/workflows/ci.yml').read_text())['jobs']['test']
+    first, end = re.search(r'\(3, (\d+)\) <= sys.version_info < \(3, (\d+)\)',
+                           (ROOT / 'environment' / 'set_up.py').read_text()).groups()
+    assert job['strategy']['matrix']['python'] == [f'3.{k}' for k in range(int(first), int(end))]
+    commands = [step.get('run', '') for step in job['steps']]
+    called = {command.removeprefix('make ') for command in commands if command.startswith('make')}
+    targets = set(re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+    assert {'lint', 'test'} <= called <= targets
+
+
 def test_the_package_says_that_it_is_typed_and_is_in_the_ament_index():
     assert (PACKAGE / 'py.typed').exists()
     assert (ROOT / 'resource' / PACKAGE.name).exists()
@@ -167,9 +178,9 @@ def test_every_python_folder_is_a_package():
 
 
 def test_every_source_file_names_its_licence():
-    folders = ('.ci', 'benchmark', 'config', 'environment', 'launch', 'robot_dynamics_interfaces',
-               'robot_dynamics_ros', 'test', 'urdf')
-    suffixes = {'.cmake', '.msg', '.py', '.srv', '.urdf', '.xml', '.yaml'}
+    folders = ('.ci', '.github', 'benchmark', 'config', 'environment', 'launch',
+               'robot_dynamics_interfaces', 'robot_dynamics_ros', 'test', 'urdf')
+    suffixes = {'.cmake', '.msg', '.py', '.srv', '.urdf', '.xml', '.yaml', '.yml'}
     files = [ROOT / name for name in ('.ci/run', '.pre-commit-config.yaml', 'CITATION.cff',
                                       'Makefile', 'package.xml', 'setup.py')]
     files += [path for folder in folders for path in (ROOT / folder).rglob('*')

@@ -59,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='points per second in the files (default: 100)')
     parser.add_argument('--candidates', metavar='N', type=int, default=200,
                         help='random motions to start from (default: 200)')
-    parser.add_argument('--iterations', metavar='N', type=int, default=25,
-                        help='steps in each stage of the search (default: 25)')
+    parser.add_argument('--iterations', metavar='N', type=int, default=100,
+                        help='steps in each stage of the search (default: 100)')
     parser.add_argument('--seed', metavar='N', type=int, default=0,
                         help='of the random motions; the same seed gives the same motion')
 

@@ -3,7 +3,7 @@
 Exciting trajectories: a short motion that shows every minimal and joint parameter well.
 
 Optimised Fourier series (Swevers et al. 1997) inside the limits of the robot. Many random motions
-are tried first; the best of them is improved by `excitation_search.descend`.
+are tried first; the best of them is improved by `search.descend`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,13 @@ from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProb
 #: Samples in the period of the highest harmonic: while searching, and for the last check.
 _SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
 
-#: Motions are made smaller by this factor until they are inside the limits: random ones, and the
-#: one that was found, which may exceed them a little between the samples of the search.
-_SHRINK, _SMALL_SHRINK, _MOST_SHRINKS = 0.9, 0.995, 200
+#: Random motions are made smaller by this factor until they are inside the limits.
+_SHRINK, _MOST_SHRINKS = 0.9, 200
+
+#: A motion that was found may exceed the limits a little between the samples of the search. It is
+#: made a little smaller, or else replaced by one on the way to it.
+_SIZES = tuple(0.995**k for k in range(9))
+_WAYS = (0.95, 0.9, 0.8, 0.65, 0.5, 0.25)
 
 #: The sign in Coulomb friction is smoothed over this part of the speed, to have a slope.
 _SMOOTH_SIGN = 0.1
@@ -78,7 +82,7 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
                       acceleration: ArrayLike | None = None, height: float | None = None,
                       recorded: Sequence[tuple[JointMotion, float]] = (),
                       noise: ArrayLike | None = None, candidates: int = 200,
-                      iterations: int = 25, seed: int = 0,
+                      iterations: int = 100, seed: int = 0,
                       progress: Callable[[int, int], None] = lambda done, of: None) -> Excitation:
     """
     Return an exciting trajectory for a robot; the same arguments give the same trajectory.
@@ -124,9 +128,10 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
     z = motions[int(np.argmin(values))]
     work = len(BARRIERS) * iterations
     progress(0, work)
-    if np.isfinite(np.min(values)):
-        z = descend(problem, z, iterations, lambda done: progress(done, work))
-    return _excitation(replace(problem, times=_times(basis, _CHECK_SAMPLES)), z, conditions)
+    found = (descend(problem, z, iterations, lambda done: progress(done, work))
+             if np.isfinite(np.min(values)) else [])
+    closely = replace(problem, times=_times(basis, _CHECK_SAMPLES))
+    return _excitation(closely, _as_far_as_feasible(closely, z, found), conditions)
 
 
 def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
@@ -171,18 +176,32 @@ def _random_motions(problem: MotionProblem, count: int, rng: np.random.Generator
         excess = max(float(np.max(np.abs(away) / room)),
                      float(np.max(np.abs(qd) / problem.limits.speed)),
                      float(np.max(np.abs(qdd) / problem.limits.acceleration)))
-        motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess), _SHRINK)
+        motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess))
     return motions
 
 
-def _shrunk_until_feasible(problem: MotionProblem, z: Array, factor: float) -> Array:
+def _shrunk_until_feasible(problem: MotionProblem, z: Array) -> Array:
     """Return the motion, made smaller until it keeps all limits."""
     for _ in range(_MOST_SHRINKS):
         if problem.feasible(z):
             return z
-        z = z * factor
+        z = z * _SHRINK
     raise ExcitationError('the limits allow no motion from this start: not even the smallest '
                           'one keeps the efforts or the lowest height; choose another start')
+
+
+def _as_far_as_feasible(problem: MotionProblem, start: Array, found: Sequence[Array]) -> Array:
+    """
+    Return the last of the motions found, or as far on the way there as all limits are kept.
+
+    Making a motion much smaller may bring it closer to a limit: where the arm starts in a posture
+    that needs much effort, every small motion stays near that posture.
+    """
+    z = _shrunk_until_feasible(problem, start)
+    for better in found:
+        trials = [*(size * better for size in _SIZES), *(z + way * (better - z) for way in _WAYS)]
+        z = next((trial for trial in trials if problem.feasible(trial)), z)
+    return z
 
 
 def _judged(problem: MotionProblem, motions: Array) -> tuple[Array, Array]:
@@ -197,7 +216,6 @@ def _judged(problem: MotionProblem, motions: Array) -> tuple[Array, Array]:
 
 def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitation:
     """Return the result, checked at the times of `problem`."""
-    z = _shrunk_until_feasible(problem, z, _SMALL_SHRINK)
     states = problem.states(z)
     effort = problem.model.torque(*states) / problem.limits.effort
     share = np.array([np.max(np.abs(part), axis=0)

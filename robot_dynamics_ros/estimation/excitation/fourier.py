@@ -125,7 +125,7 @@ class FourierBasis:
     def _series(self) -> Array:
         """Sine and cosine terms (2 harmonics, size) of the free coefficients."""
         k = np.arange(1.0, self.harmonics + 1.0)
-        blocks = [np.linalg.svd(np.atleast_2d(k**power))[2][1:].T for power in (1, 2)]
+        blocks = [_orthogonal_to(k**power) for power in (1, 2)]
         zero = np.zeros_like(blocks[0])
         series = np.block([[blocks[0], zero], [zero, blocks[1]]])
         w = 2.0 * np.pi / self.duration * k
@@ -150,3 +150,17 @@ class FourierBasis:
         """Return displacement, speed and acceleration (N, size) of every unit coefficient."""
         names = tuple(str(i) for i in range(self.size))
         return self.trajectory(names, np.zeros(self.size), np.eye(self.size)).sample(times)
+
+
+def _orthogonal_to(direction: Array) -> Array:
+    """
+    Return orthonormal columns (m, m - 1) that are orthogonal to a vector (m,) of positive numbers.
+
+    They are those of a Householder reflection: one formula, so that every machine has the same
+    unknowns and the same seed means the same motions (a singular value decomposition may turn
+    them by any angle).
+    """
+    unit = direction / np.sqrt(np.sum(direction**2))
+    mirror = unit.copy()
+    mirror[0] += 1.0
+    return np.asarray((np.eye(len(unit)) - np.outer(mirror, mirror) / mirror[0])[:, 1:])

@@ -185,18 +185,21 @@ def _log_slope(share: Array) -> Array:
 
 
 def descend(problem: MotionProblem, z: Array, iterations: int,
-            progress: Callable[[int], None]) -> Array:
+            progress: Callable[[int], None]) -> list[Array]:
     """
-    Return a better motion.
+    Return ever better motions, one per stage of BARRIERS, each closer to the limits.
 
+    :param problem: what is searched.
     :param z: (n, size) a motion inside the limits.
-    :param iterations: in each stage of BARRIERS.
+    :param iterations: number of steps in each stage.
     :param progress: called with the number of iterations done.
     """
+    motions = []
     for stage, weight in enumerate(BARRIERS):
         z = _bfgs(problem, z, weight, iterations, stage * iterations, progress)
+        motions.append(z)
         progress((stage + 1) * iterations)
-    return z
+    return motions
 
 
 def _bfgs(problem: MotionProblem, z: Array, weight: float, iterations: int, done: int,

@@ -9,10 +9,8 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +27,6 @@ from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.cli.support.timing import calls, interleaved, loop
 from robot_dynamics_ros.codegen.equations import INPUTS
-from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE
 from robot_dynamics_ros.codegen.runtime import entry
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 
@@ -55,23 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    with nothing_stored():
-        report = measure(arguments.repetitions, quick=arguments.quick)
+    report = measure(arguments.repetitions, quick=arguments.quick)
     print(json.dumps(report, indent=2) if arguments.json else text_report(report))
     return 0
-
-
-@contextmanager
-def nothing_stored() -> Iterator[None]:
-    """Let first calls compile, whatever has been compiled before."""
-    before = os.environ.get(FOLDER_VARIABLE)
-    os.environ[FOLDER_VARIABLE] = ''
-    try:
-        yield
-    finally:
-        del os.environ[FOLDER_VARIABLE]
-        if before is not None:
-            os.environ[FOLDER_VARIABLE] = before
 
 
 def measure(repetitions: int, *, quick: bool) -> dict[str, Any]:
@@ -211,22 +194,28 @@ def measure_growth(n: int, repetitions: int) -> Row:
 
 
 def measure_start() -> dict[str, float]:
-    """Return the time [s] from imports done to the first torque, each in a new process."""
+    """Return times [s] from imports done to results, the shortest of three new processes."""
     program = ('import sys, time\n'
                'import numpy as np\n'
                'from robot_dynamics_ros import chain_from_urdf, compile_model\n'
                'chain = chain_from_urdf(sys.argv[1])\n'
                'state = np.zeros(7)\n'
                'start = time.perf_counter()\n'
-               'compile_model(chain).inverse_dynamics(state, state, state)\n'
+               'model = compile_model(chain)\n'
+               'model.torque(state, state, state)\n'
+               'print(time.perf_counter() - start)\n'
+               'for name, inputs in zip(sys.argv[2::2], sys.argv[3::2]):\n'
+               '    for states in (state, np.zeros((100, 7))):\n'
+               '        getattr(model, name)(*[states] * int(inputs))\n'
                'print(time.perf_counter() - start)\n')
-    command = [sys.executable, '-c', program, str(share_folder() / 'urdf' / 'demo_arm.urdf')]
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, FOLDER_VARIABLE: str(Path(folder) / 'compiled')}
-        cold, cached, again = (float(subprocess.run(
-            command, env=environment, check=True, capture_output=True, text=True).stdout)
-            for _ in range(3))
-    return {'cold [s]': round(cold, 2), 'cached [s]': round(min(cached, again), 2)}
+    functions = [word for name in (*COMPARED, *ALONE) for word in (name, str(len(INPUTS[name])))]
+    command = [sys.executable, '-c', program, str(share_folder() / 'urdf' / 'demo_arm.urdf'),
+               *functions]
+    printed = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+               for _ in range(3)]
+    first, every = (min(float(time) for time in times) for times in zip(*printed))
+    return {'first torque [s]': round(first, 2),
+            'every function, one state and batch [s]': round(every, 2)}
 
 
 def text_report(report: dict[str, Any]) -> str:
@@ -238,7 +227,7 @@ def text_report(report: dict[str, Any]) -> str:
         parts.append('Growth with the number of joints, single calls\n'
                      + _growth_table(report['growth']))
     if report['start']:
-        parts.append('Demo arm, imports done to first torque: ' + ', '.join(
+        parts.append('Demo arm, from imports done, compiling included: ' + ', '.join(
             f'{key} {value}' for key, value in report['start'].items()))
     row = report['without C entry']
     parts.append(f'Demo arm, inverse_dynamics without the C entry: {row["single [ns]"]:.0f} ns, '

@@ -61,7 +61,8 @@ def test_growth_and_start_are_measured():
     row = benchmark.measure_growth(3, 1)
     assert row['inverse_dynamics form'] == 'straight line' and row['joints'] == 3
     start = benchmark.measure_start()
-    assert start['cached [s]'] > 0.0 and start['cold [s]'] > 0.0
+    first, every = start.values()
+    assert 0.0 < first <= every
 
 
 @pytest.mark.parametrize('name', benchmark.COMPARED)

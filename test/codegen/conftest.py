@@ -5,15 +5,6 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.codegen.llvm.object_store import FOLDER_VARIABLE
-
-
-@pytest.fixture(scope='session', autouse=True)
-def compiled_code(tmp_path_factory):
-    """Keep compiled code out of the user's folder, but between the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp('compiled')))
-        yield
 
 
 @pytest.fixture(scope='session')

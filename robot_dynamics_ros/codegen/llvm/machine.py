@@ -8,16 +8,10 @@ same statements it takes more than ten times as long (docs/benchmarks.md).
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
-
-from robot_dynamics_ros.codegen.llvm.object_store import ObjectStore
-
-#: Changes whenever the same LLVM source would be compiled to other code.
-_COMPILER_VERSION = '1'
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,6 @@ class Machine:
 
     def __init__(self) -> None:
         """Ask LLVM what this computer can do."""
-        import llvmlite
         from llvmlite import binding
 
         binding.initialize_native_target()
@@ -52,17 +45,11 @@ class Machine:
         self._features = features.flatten()
         #: Doubles that one instruction handles.
         self.width = 8 if features.get('avx512f') else 4 if features.get('avx') else 2
-        self._identity = '\0'.join([_COMPILER_VERSION, llvmlite.__version__,
-                                    binding.get_process_triple(), self._cpu, self._features])
 
     def _target(self) -> Any:
         """Return a new target: an engine takes it over and frees it."""
         return self._llvm.Target.from_default_triple().create_target_machine(
             cpu=self._cpu, features=self._features, opt=2, codemodel='jitdefault')
-
-    def key(self, source: str) -> str:
-        """Return a key of what `compile` gives for this source."""
-        return hashlib.sha256(f'{self._identity}\0{source}'.encode()).hexdigest()
 
     def compile(self, source: str) -> bytes:
         """Return an object file."""
@@ -76,15 +63,6 @@ class Machine:
         engine.add_object_file(self._llvm.ObjectFileRef.from_data(object_code))
         engine.finalize_object()
         return LoadedFunction(engine.get_function_address(name), engine)
-
-    def function(self, source: str, name: str, store: ObjectStore) -> LoadedFunction:
-        """Return a function of LLVM source; compiled now, or earlier by this user."""
-        key = self.key(source)
-        object_code = store.read(key)
-        if object_code is None:
-            object_code = self.compile(source)
-            store.write(key, object_code)
-        return self.load(object_code, name)
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,6 @@ from robot_dynamics_ros.codegen.equations import (
 )
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
 from robot_dynamics_ros.codegen.llvm.machine import Machine, this_machine
-from robot_dynamics_ros.codegen.llvm.object_store import ObjectStore
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled
 from robot_dynamics_ros.codegen.program import Program
@@ -125,14 +124,12 @@ class PythonKernel:
 class MachineKernel:
     """Machine code; generated Python where an angle is too large for it."""
 
-    def __init__(self, program: Program, chain: Chain, machine: Machine, store: ObjectStore,
-                 entry: Entry) -> None:
+    def __init__(self, program: Program, chain: Chain, machine: Machine, entry: Entry) -> None:
         """Compile nothing yet."""
         self._program = program
         self.shape = program.shape
         self._chain = chain
         self._machine = machine
-        self._store = store
         self._entry = entry
         self._prologue = Prologue(program)
         self._bound: set[bool] = set()
@@ -164,7 +161,7 @@ class MachineKernel:
         if batch not in self._bound:
             name = self._program.name
             source = llvm_source(self._program, self._machine.width, batch=batch)
-            function = self._machine.function(source, name, self._store)
+            function = self._machine.load(self._machine.compile(source), name)
             with_wrench = any(vector.name == 'wrench' for vector in self._program.inputs)
             self._entry.bind(with_wrench, batch, name, function.address, function)
             self._bound.add(batch)
@@ -262,8 +259,7 @@ class FunctionSet:
         if plain not in self._entries:
             self._entries[plain] = new_entry(fallback, self.constants, len(INPUTS[plain]),
                                              len(self._chain), program.shape, machine.width)
-        return MachineKernel(program, self._chain, machine, ObjectStore.of_user(),
-                             self._entries[plain])
+        return MachineKernel(program, self._chain, machine, self._entries[plain])
 
     def _shape(self, plain: str) -> tuple[int, ...]:
         """Return the shape of the result for one state."""

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The functions of a model as programs: the recursions of dynamics/ run on the nodes of a graph.
+The functions of a model, each written once: the recursions of dynamics/ put together.
 
-Parameters of a program are the minimal parameters ``mlc`` and, where a function needs them, the
-joint physics: ``rotor`` (n, or n x n with a coupled transmission), ``viscous``, ``coulomb``,
-``offset``, ``sharpness`` (1 / coulomb_velocity), ``static_friction``, ``stribeck`` and ``motors``,
-the matrix from joint to motor velocities.
+Run on the nodes of a graph they give a program; run on floats or rows they are the loop form, the
+judge of all generated code and what models run whose generated code would be too long.
+
+Parameters are the minimal parameters ``mlc`` and, where a function needs them, those of the
+joints: see `joint_parameters`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,15 +20,9 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.graph import Graph, Node, Value
+from robot_dynamics_ros.codegen.graph import Graph, Node
 from robot_dynamics_ros.codegen.program import Program, Vector
-from robot_dynamics_ros.dynamics.joints.joint_terms import (
-    Transmission,
-    dry_friction_level,
-    rotor_inertia_matrix,
-    smooth_sign,
-)
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.numeric_set import numeric_forms, stacked_regressor
@@ -48,35 +44,8 @@ from robot_dynamics_ros.dynamics.recursions.regressor import (
 )
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
-from robot_dynamics_ros.dynamics.scalars.vector import ZERO, total
-
-#: Rounding dust of the conversion, relative to the largest entry; exact numbers fold.
-_DUST = 1e-12
-
-
-def grouping_matrix(chain: Chain, mlc: MlcSet) -> Array:
-    """
-    Return (10 n, p): standard parameters, many of them zero, that have the torque of `mlc`.
-
-    They are Khalil & Dombre's, whose zeros save the most operations. Where the closed form does
-    not hold for a chain (see `minimal_parameters`), `mlc` consists of standard parameters itself.
-    """
-    forms = (khalil_forms(chain, structure(chain)) if mlc.set == 'lin'
-             else numeric_forms(chain, stacked_regressor(chain)))
-    conversion = forms.matrix @ mlc.right_inverse
-    for exact in (0.0, 1.0, -1.0):
-        conversion[np.abs(conversion - exact) <= _DUST * np.max(np.abs(conversion))] = exact
-    matrix = np.zeros((10 * len(chain), len(mlc)))
-    places = [chain.standard_parameter_names.index(name) for name in forms.names]
-    matrix[places] = conversion
-    return read_only(matrix)
-
-
-#: From this number of joints on the recursion with linear cost needs fewer operations.
-LINEAR_RECURSION_FROM = 15
-
-#: 1 / coulomb_velocity for the exact sign: any speed that is not zero saturates tanh.
-EXACT_SIGN = 1e300
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
 
 #: Inputs of every function; a name with ``_with_wrench`` appended takes a wrench as well.
 INPUTS = {
@@ -96,23 +65,76 @@ WITH_WRENCH = '_with_wrench'
 #: Functions that take a wrench.
 TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
 
+#: From this number of joints on the recursion with linear cost needs fewer operations.
+LINEAR_RECURSION_FROM = 15
 
-@dataclass(frozen=True)
-class JointForm:
+#: Rounding dust of the conversion, relative to the largest entry; exact numbers fold.
+_DUST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
     """
-    What joints are modelled with; other values of the same form need no other program.
+    Standard parameters, many of them zero, that have the torque of minimal ones.
 
-    :param coupled: the transmission has a coupling matrix.
-    :param stribeck: dry friction has a static part.
+    :param matrix: (10 n, p) from minimal parameters to grouped standard ones; exact zeros and
+        ones where the algebra has them.
     """
 
-    coupled: bool = False
-    stribeck: bool = False
+    matrix: Array
 
-    @classmethod
-    def of(cls, physics: JointPhysics) -> JointForm:
-        """Return the form of joint physics."""
-        return cls(physics.coupling is not None, physics.static is not None)
+    @cached_property
+    def _rows(self) -> list[list[tuple[int, float]]]:
+        return [_entries(row) for row in self.matrix]
+
+    @cached_property
+    def _columns(self) -> list[list[tuple[int, float]]]:
+        return [_entries(column) for column in self.matrix.T]
+
+    def links(self, minimal: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Return ten grouped parameters per link."""
+        x = [total([factor * minimal[k] for k, factor in row]) for row in self._rows]
+        return [x[i:i + 10] for i in range(0, len(x), 10)]
+
+    def regressor(self, standard: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """Return the regressor of the minimal parameters from that of the standard ones."""
+        return [[total([factor * row[k] for k, factor in column]) for column in self._columns]
+                for row in standard]
+
+
+def _entries(values: Array) -> list[tuple[int, float]]:
+    """Return the entries that are not zero, with their places."""
+    return [(k, float(values[k])) for k in np.flatnonzero(values).tolist()]
+
+
+def grouping_of(chain: Chain, mlc: MlcSet) -> Grouping:
+    """
+    Return the grouping of a minimal set.
+
+    It is Khalil & Dombre's, whose zeros save the most operations. Where the closed form does not
+    hold for a chain (see `minimal_parameters`), `mlc` consists of standard parameters itself.
+    """
+    forms = (khalil_forms(chain, structure(chain)) if mlc.set == 'lin'
+             else numeric_forms(chain, stacked_regressor(chain)))
+    conversion = forms.matrix @ mlc.right_inverse
+    for exact in (0.0, 1.0, -1.0):
+        conversion[np.abs(conversion - exact) <= _DUST * np.max(np.abs(conversion))] = exact
+    matrix = np.zeros((10 * len(chain), len(mlc)))
+    places = [chain.standard_parameter_names.index(name) for name in forms.names]
+    matrix[places] = conversion
+    return Grouping(read_only(matrix))
+
+
+def result_shape(name: str, n: int, p: int) -> tuple[int, ...]:
+    """
+    Return the shape of the result for one state.
+
+    :param name: one of INPUTS, or with WITH_WRENCH appended.
+    :param n: number of joints.
+    :param p: number of minimal parameters.
+    """
+    return {'mass_matrix': (n, n), 'regressor': (n, p), 'reference_regressor': (n, p),
+            'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(name, (n,))
 
 
 @dataclass(frozen=True)
@@ -128,190 +150,175 @@ class Arrangement:
     eliminations: tuple[str, ...] | None = None
 
 
-def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
-    """Return the values of the joint physics by the names that programs use."""
-    sharpness = 1.0 / physics.coulomb_velocity if physics.coulomb_velocity else EXACT_SIGN
-    rotor = rotor_inertia_matrix(physics)
-    values = {
-        'rotor': rotor if physics.coupling is not None else np.diag(rotor),
-        'viscous': physics.viscous, 'coulomb': physics.coulomb, 'offset': physics.offset,
-        'sharpness': np.array([sharpness]),
-        'motors': Transmission.of(physics).inverse,
-    }
-    if physics.static is not None and physics.stribeck_velocity is not None:
-        values |= {'static_friction': physics.static, 'stribeck': physics.stribeck_velocity}
-    return {name: np.ravel(array).tolist() for name, array in values.items()}
-
-
+@dataclass(frozen=True, eq=False)
 class Equations:
     """
-    One function of a chain on a graph of its own.
+    The functions of INPUTS at one state, over scalars: one method each, with the same name.
 
     :param chain: the robot; its inertias are not used.
-    :param grouping: (10 n, p) from minimal parameters to grouped standard ones; exact zeros and
-        ones where the algebra has them.
+    :param grouping: of the minimal parameters.
     :param form: what the joints are modelled with.
+    :param inputs: the scalars of the input vectors by name; with 'wrench' where there is one.
+    :param parameter: function from the name and size of a vector of parameters to its scalars.
+    :param functions: functions of such scalars.
     :param arrangement: which of equal formulations to use.
-    :param largest: limit of the graph.
     """
 
-    def __init__(self, chain: Chain, grouping: Array, form: JointForm | None = None, *,
-                 arrangement: Arrangement | None = None, largest: int | None = None) -> None:
-        """Prepare an empty graph."""
-        self._chain = chain
-        self._grouping = grouping
-        self._form = form or JointForm()
-        self._arrangement = arrangement or Arrangement()
-        self._graph = Graph(largest)
-        self._inputs: dict[str, list[Node]] = {}
-        self._parameters: dict[str, list[Node]] = {}
+    chain: Chain
+    grouping: Grouping
+    form: JointForm
+    inputs: Mapping[str, Sequence[Scalar]]
+    parameter: Callable[[str, int], Sequence[Scalar]]
+    functions: Functions
+    arrangement: Arrangement = Arrangement()
 
-    def program(self, name: str) -> Program:
-        """Return the program of one function of INPUTS, with or without wrench."""
-        plain = name.removesuffix(WITH_WRENCH)
-        for vector in INPUTS[plain]:
-            self._inputs[vector] = self._graph.inputs(vector, len(self._chain))
-        if plain != name:
-            self._inputs['wrench'] = self._graph.inputs('wrench', 6)
-        build: Callable[[], Sequence[Value] | Sequence[Sequence[Value]]]
-        build = getattr(self, f'_{plain}')
-        result = build()
-        shape: tuple[int, ...] = (len(result),)
+    def result(self, name: str) -> list[Scalar]:
+        """Return the result of one function in row-major order."""
+        result: list[Scalar] = getattr(self, name.removesuffix(WITH_WRENCH))()
         if isinstance(result[0], list):
-            shape = (len(result), len(result[0]))
-            result = [value for row in result for value in row]  # type: ignore[union-attr]
-        return Program(name,
-                       tuple(Vector(key, len(nodes)) for key, nodes in self._inputs.items()),
-                       tuple(Vector(key, len(nodes)) for key, nodes in self._parameters.items()),
-                       tuple(result), shape, self._graph)  # type: ignore[arg-type]
-
-    def _parameter(self, name: str, count: int) -> list[Node]:
-        if name not in self._parameters:
-            self._parameters[name] = self._graph.parameters(name, count)
-        return self._parameters[name]
-
-    def _rows(self, name: str) -> list[list[Node]]:
-        """Return an (n, n) matrix of parameters."""
-        n = len(self._chain)
-        values = self._parameter(name, n * n)
-        return [values[i * n:(i + 1) * n] for i in range(n)]
+            return [value for row in result for value in row]
+        return result
 
     @cached_property
     def _frames(self) -> list[JointFrame]:
-        return joint_frames(self._chain, self._inputs['q'], self._graph.cos, self._graph.sin)
+        return joint_frames(self.chain, self.inputs['q'], self.functions.cos, self.functions.sin)
 
     @cached_property
-    def _links(self) -> list[list[Value]]:
+    def _links(self) -> list[list[Scalar]]:
         """Ten grouped parameters per link."""
-        mlc = self._parameter('mlc', self._grouping.shape[1])
-        x = [total([float(row[j]) * mlc[j] for j in np.flatnonzero(row)])
-             for row in self._grouping]
-        links = [x[i:i + 10] for i in range(0, len(x), 10)]
-        if self._arrangement.eliminations is None:
+        links = self.grouping.links(self.parameter('mlc', self.grouping.matrix.shape[1]))
+        if self.arrangement.eliminations is None:
             return links
-        return regrouped(self._frames, links, self._arrangement.eliminations)
+        return regrouped(self._frames, links, self.arrangement.eliminations)
+
+    @property
+    def _joints(self) -> JointTerms:
+        return JointTerms(len(self.chain), self.form, self.parameter, self.functions)
 
     @property
     def _wrench(self) -> Pair | None:
-        wrench = self._inputs.get('wrench')
-        return None if wrench is None else wrench_at_last_joint(self._chain, wrench)
+        wrench = self.inputs.get('wrench')
+        return None if wrench is None else wrench_at_last_joint(self.chain, wrench)
 
-    def _rigid(self, qd: Sequence[Value] | None = None, qdd: Sequence[Value] | None = None,
-               gravity: bool = True) -> list[Value]:
-        rest = [0.0] * len(self._chain)
+    def _rigid(self, qd: Sequence[Scalar] | None = None, qdd: Sequence[Scalar] | None = None,
+               gravity: bool = True) -> list[Scalar]:
+        rest = [0.0] * len(self.chain)
         return customized_newton_euler(self._frames, self._links, qd or rest, qdd or rest,
-                                       gravity_vector(self._chain) if gravity else ZERO,
-                                       self._wrench, self._arrangement.third_column)
+                                       gravity_vector(self.chain) if gravity else ZERO,
+                                       self._wrench, self.arrangement.third_column)
 
-    def _inverse_dynamics(self) -> list[Value]:
-        return self._rigid(self._inputs['qd'], self._inputs['qdd'])
+    def inverse_dynamics(self) -> list[Scalar]:
+        """Return the torque of the rigid links."""
+        return self._rigid(self.inputs['qd'], self.inputs['qdd'])
 
-    def _gravity_torque(self) -> list[Value]:
+    def gravity_torque(self) -> list[Scalar]:
+        """Return the torque that carries the weight."""
         return self._rigid()
 
-    def _coriolis_torque(self) -> list[Value]:
-        return self._rigid(self._inputs['qd'], gravity=False)
+    def coriolis_torque(self) -> list[Scalar]:
+        """Return C(q, qd) qd: the torque at qdd = 0 without gravity."""
+        return self._rigid(self.inputs['qd'], gravity=False)
 
-    def _torque(self) -> list[Value]:
-        rotors = self._with_rotors([[0.0] * len(self._chain) for _ in self._chain.joints])
-        inertial = _product(rotors, self._inputs['qdd'])
-        return _sum(_sum(self._inverse_dynamics(), inertial), self._friction_torque())
+    def friction_torque(self) -> list[Scalar]:
+        """Return friction and offset."""
+        return self._joints.friction_torque(self.inputs['qd'])
 
-    def _mass_matrix(self) -> list[list[Value]]:
-        return self._with_rotors(composite_bodies(self._frames, self._links))
+    def torque(self) -> list[Scalar]:
+        """Return the whole torque: rigid links, rotors, friction and offset."""
+        return [total(parts) for parts in zip(
+            self.inverse_dynamics(), self._joints.rotor_torque(self.inputs['qdd']),
+            self.friction_torque())]
 
-    def _with_rotors(self, A: list[list[Value]]) -> list[list[Value]]:
-        if self._form.coupled:
-            return [_sum(row, rotors) for row, rotors in zip(A, self._rows('rotor'))]
-        for i, rotor in enumerate(self._parameter('rotor', len(A))):
-            A[i][i] = A[i][i] + rotor
-        return A
+    def mass_matrix(self) -> list[list[Scalar]]:
+        """Return A(q) of links and rotors."""
+        A = composite_bodies(self._frames, self._links)
+        return [[a + r for a, r in zip(*rows)] for rows in zip(A, self._joints.rotor_matrix())]
 
-    def _forward_dynamics(self) -> list[Value]:
-        qd = self._inputs['qd']
+    def forward_dynamics(self) -> list[Scalar]:
+        """Return the accelerations for which `torque` is tau."""
+        qd = self.inputs['qd']
         effort = [tau - friction
-                  for tau, friction in zip(self._inputs['tau'], self._friction_torque())]
-        if len(effort) >= LINEAR_RECURSION_FROM and not self._form.coupled:
+                  for tau, friction in zip(self.inputs['tau'], self.friction_torque())]
+        if len(effort) >= LINEAR_RECURSION_FROM and not self.form.coupled:
             return linear_recursion(self._frames, self._links, qd, effort,
-                                    gravity_vector(self._chain), self._wrench,
-                                    self._parameter('rotor', len(effort)))
+                                    gravity_vector(self.chain), self._wrench,
+                                    self.parameter('rotor', len(effort)))
         bias = self._rigid(qd)
-        return solve_from_tip(self._mass_matrix(), [t - b for t, b in zip(effort, bias)])
+        return solve_from_tip(self.mass_matrix(), [t - b for t, b in zip(effort, bias)])
 
-    def _motor_speeds(self, values: Sequence[Value]) -> list[Value]:
-        """Return speeds or accelerations of the motors."""
-        return _product(self._rows('motors'), values) if self._form.coupled else list(values)
+    def regressor(self) -> list[list[Scalar]]:
+        """Return the regressor of the minimal parameters."""
+        motion = customized_motion(self._frames, self.inputs['qd'], self.inputs['qdd'],
+                                   gravity_vector(self.chain))
+        return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
 
-    def _sign(self, speed: Value) -> Value:
-        sharpness, = self._parameter('sharpness', 1)
-        sign: Value = smooth_sign(speed * sharpness, 1.0, self._graph.tanh, self._graph.tanh)
-        return sign
+    def reference_regressor(self) -> list[list[Scalar]]:
+        """Return Slotine and Li's regressor of the minimal parameters."""
+        return self.grouping.regressor(reference_regressor(
+            self._frames, self.inputs['qd'], self.inputs['qd_r'], self.inputs['qdd_r'],
+            gravity_vector(self.chain)))
 
-    def _friction_torque(self) -> list[Value]:
-        speeds = self._motor_speeds(self._inputs['qd'])
-        n = len(speeds)
-        level: list[Value] = list(self._parameter('coulomb', n))
-        if self._form.stribeck:
-            level = [dry_friction_level(*values, self._graph.exp) for values in zip(
-                speeds, level, self._parameter('static_friction', n),
-                self._parameter('stribeck', n))]
-        terms = zip(level, speeds, self._parameter('viscous', n), self._parameter('offset', n))
-        tau = [size * self._sign(speed) + viscous * speed + offset
-               for size, speed, viscous, offset in terms]
-        if not self._form.coupled:
-            return tau
-        return _product([list(column) for column in zip(*self._rows('motors'))], tau)
-
-    def _regressor(self) -> list[list[Value]]:
-        motion = customized_motion(self._frames, self._inputs['qd'], self._inputs['qdd'],
-                                   gravity_vector(self._chain))
-        return self._in_minimal_parameters(regressor_rows(motion, link_twists(self._frames)))
-
-    def _reference_regressor(self) -> list[list[Value]]:
-        return self._in_minimal_parameters(reference_regressor(
-            self._frames, self._inputs['qd'], self._inputs['qd_r'], self._inputs['qdd_r'],
-            gravity_vector(self._chain)))
-
-    def _in_minimal_parameters(self, standard: list[list[Value]]) -> list[list[Value]]:
-        """Return the columns of the minimal parameters from those of the standard ones."""
-        return [[total([float(column[k]) * row[k] for k in np.flatnonzero(column)])
-                 for column in self._grouping.T] for row in standard]
-
-    def _regressor_with_joint_terms(self) -> list[list[Value]]:
-        n = len(self._chain)
-        rates, speeds = (self._motor_speeds(self._inputs[name]) for name in ('qdd', 'qd'))
-        terms = [*rates, *speeds, *(self._sign(speed) for speed in speeds), *[1.0] * n]
-        if self._form.coupled:
-            motors = self._rows('motors')
-            return [row + [motors[j % n][i] * term for j, term in enumerate(terms)]
-                    for i, row in enumerate(self._regressor())]
-        return [row + [term if j % n == i else 0.0 for j, term in enumerate(terms)]
-                for i, row in enumerate(self._regressor())]
+    def regressor_with_joint_terms(self) -> list[list[Scalar]]:
+        """Return the regressor of the minimal parameters and of the joint terms."""
+        joints = self._joints.regressor(self.inputs['qd'], self.inputs['qdd'])
+        return [links + terms for links, terms in zip(self.regressor(), joints)]
 
 
-def _sum(a: Sequence[Value], b: Sequence[Value]) -> list[Value]:
-    return [x + y for x, y in zip(a, b)]
+def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | None = None, *,
+               arrangement: Arrangement | None = None, largest: int | None = None) -> Program:
+    """
+    Return the program of one function of INPUTS, with or without WITH_WRENCH.
+
+    :param chain: the robot; its inertias are not used.
+    :param grouping: of the minimal parameters.
+    :param form: what the joints are modelled with; None = nothing special.
+    :param arrangement: which of equal formulations to use; None = the usual one.
+    :param largest: limit of the graph.
+    :raises GraphTooLarge: it has more than `largest` operations.
+    """
+    graph = Graph(largest)
+    plain = name.removesuffix(WITH_WRENCH)
+    inputs = {vector: graph.inputs(vector, len(chain)) for vector in INPUTS[plain]}
+    if plain != name:
+        inputs['wrench'] = graph.inputs('wrench', 6)
+    parameters: dict[str, list[Node]] = {}
+
+    def parameter(vector: str, size: int) -> list[Node]:
+        if vector not in parameters:
+            parameters[vector] = graph.parameters(vector, size)
+        return parameters[vector]
+
+    outputs = Equations(chain, grouping, form or JointForm(), inputs, parameter, graph,
+                        arrangement or Arrangement()).result(name)
+    return Program(name,
+                   tuple(Vector(key, len(nodes)) for key, nodes in inputs.items()),
+                   tuple(Vector(key, len(nodes)) for key, nodes in parameters.items()),
+                   tuple(outputs), result_shape(name, len(chain), grouping.matrix.shape[1]),
+                   graph)
 
 
-def _product(A: Sequence[Sequence[Value]], x: Sequence[Value]) -> list[Value]:
-    return [total([a * value for a, value in zip(row, x)]) for row in A]
+def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
+              values: Mapping[str, Sequence[float]], arrays: Mapping[str, Array]) -> Array:
+    """
+    Return the result of one function without generating code.
+
+    :param values: parameters by name.
+    :param arrays: (n,) or (N, n) inputs by name, 'wrench' (6,) or (N, 6) where there is one.
+    """
+    used: set[str] = set()
+
+    def parameter(vector: str, _: int) -> Sequence[float]:
+        used.add(vector)
+        return values[vector]
+
+    state = Samples.of(chain, **arrays)
+    shape = result_shape(name, len(chain), grouping.matrix.shape[1])
+    try:
+        with np.errstate(all='ignore'):
+            result = state.vector(Equations(chain, grouping, form, state.scalars, parameter,
+                                            state.functions).result(name))
+    except ZeroDivisionError:  # a joint that moves no mass at all
+        result = state.vector([math.nan] * math.prod(shape))
+    if not all(math.isfinite(value) for vector in used for value in values[vector]):
+        result[...] = math.nan
+    return result.reshape((*result.shape[:-1], *shape))

@@ -12,14 +12,16 @@ of the step. With that every step size is stable, and a joint at rest stays at r
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.codegen.runtime.model import Model
+from robot_dynamics_ros.dynamics.joints.elastic import ElasticJoints
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
-from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
 
 #: Below this speed the secant of the friction is taken at this speed [rad/s, m/s].
@@ -58,16 +60,10 @@ class SimulatedRobot:
         self.q_motor, self.qd_motor = start.copy(), np.zeros(n)
         self.effort = np.zeros(n)
 
-        K = np.full(n, np.inf) if stiffness is None else np.asarray(stiffness, dtype=np.float64)
-        if K.shape != (n,) or not np.all(K > 0.0):
-            raise ParameterError(f'simulation: stiffness must be {n} positive numbers, got {K}')
-        self._elastic = np.flatnonzero(np.isfinite(K)).astype(np.int64)
-        self._rotor = _rotor_matrix(model, n)
-        weightless = [chain.joint_names[i] for i in self._elastic if self._rotor[i, i] <= 0.0]
-        if weightless:
-            raise ParameterError(f'joint {", ".join(weightless)}: an elastic joint needs a '
-                                 'rotor_inertia in the joints file')
-        self._spring = _spring_matrix(K, self._elastic)
+        rotor = JointTerms.of(model.joint_physics, np).rotor_matrix()
+        self._joints = ElasticJoints(
+            chain.joint_names, np.full(n, np.inf) if stiffness is None else np.asarray(stiffness),
+            np.array(rotor))
         self._damping = float(spring_damping)
 
     def advance(self, effort: ArrayLike) -> None:
@@ -80,23 +76,16 @@ class SimulatedRobot:
         """
         n, h = len(self.chain), self.step
         tau = checked_effort(effort, n)
-        e = self._elastic
-        drive = np.arange(n)      # where the motor of each joint is in the state
-        drive[e] = n + np.arange(e.size)
-        x = np.concatenate([self.q, self.q_motor[e]])
-        v = np.concatenate([self.qd, self.qd_motor[e]])
-
-        mass = np.zeros((x.size, x.size))
-        mass[:n, :n] = self.model.mass_matrix(self.q) - self._rotor
-        mass[np.ix_(drive, drive)] += self._rotor
-        force = np.zeros(x.size)
-        force[:n] -= self.model.inverse_dynamics(self.q, self.qd, np.zeros(n))
-        force[drive] += tau - self.model.friction_torque(np.zeros(n))
-        force -= self._spring @ x
-        implicit = h * self._damping * self._spring + h * h * self._spring
+        joints, drive = self._joints, self._joints.drive
+        x = joints.joined(self.q, self.q_motor)
+        v = joints.joined(self.qd, self.qd_motor)
+        mass = joints.mass_matrix(self.model.mass_matrix(self.q) - joints.rotor)
+        force = joints.force(self.model.inverse_dynamics(self.q, self.qd, np.zeros(n)),
+                             tau - self.model.friction_torque(np.zeros(n))) - joints.spring @ x
+        implicit = h * (self._damping + h) * joints.spring
         implicit[drive, drive] += h * self._friction_secant(v[drive])
         try:
-            v = np.linalg.solve(mass + implicit, mass @ v + h * force)
+            v = np.asarray(np.linalg.solve(mass + implicit, mass @ v + h * force), np.float64)
         except np.linalg.LinAlgError as error:
             raise StateError('simulation: a joint moves nothing that has inertia; give it a '
                              'rotor_inertia in the joints file') from error
@@ -118,22 +107,3 @@ class SimulatedRobot:
         speed = np.where(np.abs(qd) < _CREEP, np.where(qd < 0.0, -_CREEP, _CREEP), qd)
         still = self.model.friction_torque(np.zeros_like(qd))
         return (self.model.friction_torque(speed) - still) / speed
-
-
-def _rotor_matrix(model: Model, n: int) -> Array:
-    """Return what accelerates beside the rigid bodies (n, n) [kg m^2, kg]: constant."""
-    zero = np.zeros(n)
-    rotors = [model.torque(zero, zero, unit) - model.inverse_dynamics(zero, zero, unit)
-              - model.friction_torque(zero) for unit in np.eye(n)]
-    return np.array(rotors).T
-
-
-def _spring_matrix(stiffness: Array, elastic: NDArray[np.int64]) -> Array:
-    """Return the stiffness matrix of the springs between links and motors."""
-    n, m = stiffness.size, elastic.size
-    matrix = np.zeros((n + m, n + m))
-    for column, joint in enumerate(elastic):
-        for i, j, sign in ((joint, joint, 1.0), (n + column, n + column, 1.0),
-                           (joint, n + column, -1.0), (n + column, joint, -1.0)):
-            matrix[i, j] += sign * stiffness[joint]
-    return matrix

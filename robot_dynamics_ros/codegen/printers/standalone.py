@@ -12,14 +12,16 @@ from robot_dynamics_ros.codegen.equations import (
     TAKE_WRENCH,
     WITH_WRENCH,
     Arrangement,
-    Equations,
-    JointForm,
-    grouping_matrix,
-    joint_parameters,
+    grouping_of,
+    program_of,
 )
 from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.joints.joint_terms import (
+    JOINT_TERMS,
+    JointForm,
+    joint_parameters,
+)
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
 
@@ -34,7 +36,7 @@ _MEANINGS = {
     'qdd': ('acceleration', 'rad/s^2', 'm/s^2'), 'tau': ('torque or force', 'N m', 'N'),
     'qd_r': ('reference speed', 'rad/s', 'm/s'),
     'qdd_r': ('reference acceleration', 'rad/s^2', 'm/s^2'),
-    'rotor': ('rotor inertia on the joint side', 'kg m^2', 'kg'),
+    'rotor': ('rotor inertia times squared gear ratio', 'kg m^2', 'kg'),
     'viscous': ('viscous friction', 'N m s/rad', 'N s/m'),
     'coulomb': ('Coulomb friction', 'N m', 'N'), 'offset': ('offset', 'N m', 'N'),
     'static_friction': ('static friction', 'N m', 'N'),
@@ -57,11 +59,11 @@ def standalone_source(chain: Chain, function: str, language: str) -> str:
         if word not in known:
             raise ParameterError(f"unknown {kind} '{word}'; known are {', '.join(known)}")
     mlc = minimal_parameters(chain)
-    grouping = grouping_matrix(chain, mlc)
+    grouping = grouping_of(chain, mlc)
     form = JointForm.of(chain.joint_physics)
 
     def program(arrangement: Arrangement) -> Program:
-        return Equations(chain, grouping, form, arrangement=arrangement).program(function)
+        return program_of(chain, grouping, function, form, arrangement=arrangement)
 
     best = program(fewest_operations(chain, lambda each: program(each).operations)
                    if 'regressor' not in function else Arrangement())
@@ -92,10 +94,8 @@ def _header(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
                       in enumerate(zip(mlc.names, mlc.units, mlc.formulas))]
         elif vector.name == 'sharpness':
             lines.append('   0  1 / (speed at which the smooth sign is tanh(1)) [s/rad, s/m]')
-        elif vector.width == len(chain) ** 2 and len(chain) > 1:
-            lines.append('  row-major (n, n): ' + {
-                'motors': 'joint speeds to motor speeds',
-                'rotor': 'inertia of the rotors on the joint side [kg m^2, kg]'}[vector.name])
+        elif vector.name == 'motors':
+            lines.append('  row-major (n, n): joint speeds to motor speeds')
         else:
             lines += _entries(chain, vector.name)
         lines.append('')

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -20,8 +19,10 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.equations import (
     INPUTS,
     WITH_WRENCH,
-    Equations,
-    JointForm,
+    Grouping,
+    loop_form,
+    program_of,
+    result_shape,
 )
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
 from robot_dynamics_ros.codegen.llvm.machine import Machine, this_machine
@@ -29,9 +30,8 @@ from robot_dynamics_ros.codegen.llvm.source import llvm_source
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.runtime.entry import Entry, new_entry
-from robot_dynamics_ros.codegen.runtime.loop_form import Reference
 from robot_dynamics_ros.codegen.runtime.snapshot import Prologue, Snapshot
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 
 
@@ -59,10 +59,12 @@ class Kernel(Protocol):
 class LoopKernel:
     """The loop form."""
 
-    def __init__(self, function: Callable[..., Array], shape: tuple[int, ...]) -> None:
-        """Use a function of `Reference`."""
-        self.shape = shape
-        self._function = function
+    def __init__(self, chain: Chain, grouping: Grouping, name: str) -> None:
+        """Generate nothing."""
+        self._name = name
+        self._chain = chain
+        self._grouping = grouping
+        self.shape = result_shape(name, len(chain), grouping.matrix.shape[1])
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Do nothing: a loop has no constants."""
@@ -70,7 +72,8 @@ class LoopKernel:
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
                  out: Array | None) -> Array:
         """Return the result."""
-        return _delivered(self._function(snapshot, **arrays), out)
+        return _delivered(loop_form(self._chain, self._grouping, self._name, snapshot.form,
+                                    snapshot.values, arrays), out)
 
 
 class PythonKernel:
@@ -193,12 +196,12 @@ class FunctionSet:
     All functions of a chain for one form of joint physics and one backend.
 
     :param chain: the robot.
-    :param grouping: (10 n, p) from minimal parameters to grouped standard ones.
+    :param grouping: of the minimal parameters.
     :param form: what the joints are modelled with.
     :param backend: 'python', 'numpy' or 'numba'.
     """
 
-    def __init__(self, chain: Chain, grouping: Array, form: JointForm, backend: str) -> None:
+    def __init__(self, chain: Chain, grouping: Grouping, form: JointForm, backend: str) -> None:
         """Generate nothing yet."""
         self._chain = chain
         self._grouping = grouping
@@ -225,7 +228,7 @@ class FunctionSet:
 
         :raises GraphTooLarge: it has more than `largest` operations.
         """
-        return Equations(self._chain, self._grouping, self.form, largest=largest).program(name)
+        return program_of(self._chain, self._grouping, name, self.form, largest=largest)
 
     def kernel(self, name: str, fallback: Callable[..., Array]) -> Kernel:
         """
@@ -251,7 +254,7 @@ class FunctionSet:
             program = self.program(name, LONGEST_PROGRAM)
         except GraphTooLarge:
             self.forms[name] = LOOP
-            return LoopKernel(getattr(self._reference, plain), self._shape(plain))
+            return LoopKernel(self._chain, self._grouping, name)
         self.forms[name] = STRAIGHT_LINE
         if self._backend != 'numba':
             return PythonKernel(program, self._chain, rows=self._backend == 'numpy')
@@ -260,13 +263,3 @@ class FunctionSet:
             self._entries[plain] = new_entry(fallback, self.constants, len(INPUTS[plain]),
                                              len(self._chain), program.shape, machine.width)
         return MachineKernel(program, self._chain, machine, self._entries[plain])
-
-    def _shape(self, plain: str) -> tuple[int, ...]:
-        """Return the shape of the result for one state."""
-        n, p = len(self._chain), self._grouping.shape[1]
-        return {'mass_matrix': (n, n), 'regressor': (n, p), 'reference_regressor': (n, p),
-                'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(plain, (n,))
-
-    @cached_property
-    def _reference(self) -> Reference:
-        return Reference(self._chain, self._grouping)

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, JointForm, grouping_matrix
+from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, grouping_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
 from robot_dynamics_ros.codegen.runtime.kernels import FunctionSet
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.runtime.snapshot import Snapshot
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -64,10 +64,10 @@ class Model:
         self._chain = chain
         self._backend = backend
         self._mlc = minimal_parameters(chain)
-        self._grouping = grouping_matrix(chain, self._mlc)
+        self._grouping = grouping_of(chain, self._mlc)
         self._lock = threading.Lock()
         self._function_sets: dict[JointForm, FunctionSet] = {}
-        snapshot = Snapshot(self._mlc.values, chain.joint_physics, self._grouping)
+        snapshot = Snapshot(self._mlc.values, chain.joint_physics)
         # functions and their parameters are replaced in one step
         self._in_use = (self._functions_for(snapshot), snapshot)
 
@@ -138,7 +138,7 @@ class Model:
         with self._lock:
             functions, old = self._in_use
             snapshot = Snapshot(old.minimal if values is None else values,
-                                old.physics if physics is None else physics, self._grouping)
+                                old.physics if physics is None else physics)
             if functions.form != snapshot.form:
                 for name in INPUTS:  # entries to the former functions
                     self.__dict__.pop(name, None)

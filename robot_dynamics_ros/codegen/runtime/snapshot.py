@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import JointForm, joint_parameters
 from robot_dynamics_ros.codegen.printers.python import compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_inertia_matrix
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 
 
 class Prologue:
@@ -45,15 +44,13 @@ class Snapshot:
 
     :param minimal: (p,) minimal parameters.
     :param physics: joint physics.
-    :param grouping: (10 n, p) from minimal parameters to grouped standard ones.
     """
 
-    def __init__(self, minimal: ArrayLike, physics: JointPhysics, grouping: Array) -> None:
+    def __init__(self, minimal: ArrayLike, physics: JointPhysics) -> None:
         """Copy the values."""
         self.minimal = read_only(minimal)
         self.physics = physics
         self.form = JointForm.of(physics)
-        self._grouping = grouping
         #: Constants of every program that has been used, by its name.
         self.constants: dict[str, Array] = {}
 
@@ -61,22 +58,6 @@ class Snapshot:
     def values(self) -> dict[str, list[float]]:
         """Values of the parameters by the names that programs use."""
         return {'mlc': self.minimal.tolist(), **joint_parameters(self.physics)}
-
-    @cached_property
-    def grouped(self) -> list[list[float]]:
-        """Ten grouped parameters per link."""
-        rows: list[list[float]] = np.reshape(self._grouping @ self.minimal, (-1, 10)).tolist()
-        return rows
-
-    @cached_property
-    def rotor(self) -> Array:
-        """Inertia matrix (n, n) of the rotors on the joint side."""
-        return rotor_inertia_matrix(self.physics)
-
-    @cached_property
-    def finite(self) -> bool:
-        """Whether all minimal parameters are finite."""
-        return bool(np.all(np.isfinite(self.minimal)))
 
     def constants_of(self, prologue: Prologue) -> Array:
         """Return the constants of one program; calculated once."""

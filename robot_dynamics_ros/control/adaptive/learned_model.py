@@ -25,7 +25,8 @@ from robot_dynamics_ros.dynamics.joints.joint_terms import (
     JOINT_TERMS,
     Transmission,
     dry_friction,
-    sign_of,
+    sharpness_of,
+    term_factors,
 )
 
 
@@ -69,6 +70,7 @@ class LearnedModel:
         self._parameters: Array | None = None
         self._physics: JointPhysics | None = None
         self._to_motors: Array | None = None
+        self._sharpness = 0.0
 
     def links(self, theta: Array) -> Array:
         """Return the minimal parameters (p,) for values (m,) of the unknowns."""
@@ -101,9 +103,9 @@ class LearnedModel:
         self._look_at_model()
         if self._to_motors is not None:
             speed, acceleration = self._to_motors @ speed, self._to_motors @ acceleration
-        columns = np.empty((4, speed.size))
-        columns[0], columns[1], columns[3] = acceleration, speed, 1.0
-        columns[2] = sign_of(self.model.joint_physics, speed)
+        columns = np.empty((len(JOINT_TERMS), speed.size))
+        factors = term_factors(speed, acceleration, self._sharpness, np.tanh)
+        columns[0], columns[1], columns[2], columns[3] = factors
         return TorqueColumns(Y, columns)
 
     def torque(self, theta: Array, columns: TorqueColumns) -> Array:
@@ -149,4 +151,5 @@ class LearnedModel:
         self._known = np.concatenate([parameters, joint_term_values(physics).ravel()])
         coupled = physics.coupling is not None
         self._to_motors = Transmission.of(physics).inverse if coupled else None
+        self._sharpness = sharpness_of(physics)
         self._parameters, self._physics = parameters, physics

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.dynamics.joints.joint_terms import friction_torque, rotor_inertia_matrix
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
@@ -46,6 +46,87 @@ class MotorMotion:
 
 
 @dataclass(frozen=True, eq=False)
+class ElasticJoints:
+    """
+    Equations (9.35a) and (9.35b) as one system: ``mass_matrix rate = force - spring x``.
+
+    Its n + m coordinates x are the positions of the links, then those of the motors of the m
+    elastic joints.
+
+    :param joint_names: names of the n joints.
+    :param stiffness: (n,) of the joints [N m/rad, N/m], positive; infinite = rigid.
+    :param rotor: (n, n) inertia of the rotors on the joint side [kg m^2, kg].
+    """
+
+    joint_names: tuple[str, ...]
+    stiffness: Array
+    rotor: Array
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and refuse springs that cannot be."""
+        freeze(self, 'stiffness', 'rotor')
+        names = self.joint_names
+        if self.stiffness.shape != (len(names),):
+            raise ParameterError(f'stiffness has shape {self.stiffness.shape}, expected '
+                                 f'({len(names)},): {", ".join(names)}')
+        for name, stiffness, rotor in zip(names, self.stiffness, np.diag(self.rotor)):
+            if not stiffness > 0.0:
+                raise ParameterError(f'joint {name}: stiffness is {stiffness:g}; it must be '
+                                     'positive, or infinite for a rigid joint')
+            if np.isfinite(stiffness) and not rotor > 0.0:
+                raise ParameterError(f'joint {name}: an elastic joint needs a rotor_inertia in '
+                                     f'the joints file, known and positive; it is {rotor:g}')
+
+    @cached_property
+    def elastic(self) -> NDArray[np.int64]:
+        """Places (m,) of the elastic joints."""
+        return np.flatnonzero(np.isfinite(self.stiffness)).astype(np.int64)
+
+    @cached_property
+    def drive(self) -> NDArray[np.int64]:
+        """Place (n,) of every motor among the coordinates; of a rigid joint that of its link."""
+        place = np.arange(self.stiffness.size)
+        place[self.elastic] = place.size + np.arange(self.elastic.size)
+        return place
+
+    @cached_property
+    def spring(self) -> Array:
+        """Stiffness matrix (n + m, n + m) of the springs between links and motors."""
+        between = np.zeros((self.elastic.size, self.stiffness.size + self.elastic.size))
+        rows = np.arange(self.elastic.size)
+        between[rows, self.elastic], between[rows, self.drive[self.elastic]] = 1.0, -1.0
+        return np.asarray((between.T * self.stiffness[self.elastic]) @ between)
+
+    def joined(self, links: Array, motors: Array) -> Array:
+        """Return coordinates or speeds (..., n + m) of those (..., n) of links and motors."""
+        return np.concatenate([links, motors[..., self.elastic]], axis=-1)
+
+    def mass_matrix(self, A: Array) -> Array:
+        """
+        Return the inertia (..., n + m, n + m) of links and rotors.
+
+        :param A: (..., n, n) mass matrix of the links alone.
+        """
+        n, size = self.stiffness.size, len(self.spring)
+        mass = np.zeros((*A.shape[:-2], size, size))
+        mass[..., :n, :n] = A  # (9.35a)
+        mass[..., self.drive[:, None], self.drive] += self.rotor  # (9.35b)
+        return mass
+
+    def force(self, bias: Array, torque: Array) -> Array:
+        """
+        Return the force (..., n + m) on the coordinates, without that of the springs.
+
+        :param bias: (..., n) torque C qd + Q of the links [N m, N].
+        :param torque: (..., n) of the motors less friction and offset [N m, N].
+        """
+        force = np.zeros((*bias.shape[:-1], len(self.spring)))
+        force[..., :self.stiffness.size] -= bias  # (9.35a)
+        force[..., self.drive] += torque  # (9.35b)
+        return force
+
+
+@dataclass(frozen=True, eq=False)
 class ElasticModel:
     """
     Dynamics of a chain with elastic joints.
@@ -60,18 +141,12 @@ class ElasticModel:
     def __post_init__(self) -> None:
         """Freeze the stiffness and refuse springs that cannot be."""
         freeze(self, 'stiffness')
-        names = self.chain.joint_names
-        if self.stiffness.shape != (len(names),):
-            raise ParameterError(f'stiffness has shape {self.stiffness.shape}, expected '
-                                 f'({len(names)},): {", ".join(names)}')
-        rotors = self.chain.joint_physics.rotor_inertia
-        for name, stiffness, rotor in zip(names, self.stiffness, rotors):
-            if not stiffness > 0.0:
-                raise ParameterError(f'joint {name}: stiffness is {stiffness:g}; it must be '
-                                     'positive, or infinite for a rigid joint')
-            if np.isfinite(stiffness) and not rotor > 0.0:
-                raise ParameterError(f'joint {name}: rotor_inertia is {rotor:g}; a rotor behind '
-                                     'a spring must have a known, positive inertia')
+        _ = self._joints
+
+    @cached_property
+    def _joints(self) -> ElasticJoints:
+        rotor = JointTerms.of(self.chain.joint_physics, np).rotor_matrix()
+        return ElasticJoints(self.chain.joint_names, self.stiffness, np.array(rotor))
 
     def inverse(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, jerk: ArrayLike,
                 snap: ArrayLike) -> MotorMotion:
@@ -88,20 +163,20 @@ class ElasticModel:
         :param snap: fourth time derivatives of q [rad/s^4, m/s^4].
         """
         state = Samples.of(self.chain, q=q, qd=qd, qdd=qdd, jerk=jerk, snap=snap)
+        functions = state.functions
         motion = list(zip(*(state[name] for name in ('q', 'qd', 'qdd', 'jerk', 'snap'))))
         position, velocity, rate = ([Series.of_derivatives(each[k:k + 3]) for each in motion]
                                     for k in range(3))
         frames = joint_frames(self.chain, position,
-                              lambda u: series_cos_sin(u, state.cos, state.sin)[0],
-                              lambda u: series_cos_sin(u, state.cos, state.sin)[1])
+                              lambda u: series_cos_sin(u, functions.cos, functions.sin)[0],
+                              lambda u: series_cos_sin(u, functions.cos, functions.sin)[1])
         tau = newton_euler(frames, self._links, velocity, rate, gravity_vector(self.chain))
         torques = [state.vector([each.derivative(k) for each in tau]) for k in range(3)]
         # (9.35a): the spring carries the torque of the links
         q_motor, qd_motor, qdd_motor = (
             state.vector(state[name]) + carried / self.stiffness
             for name, carried in zip(('q', 'qd', 'qdd'), torques))
-        torque = (torques[0] + qdd_motor @ self._rotor
-                  + friction_torque(self.chain.joint_physics, qd_motor))  # (9.35b)
+        torque = torques[0] + qdd_motor @ self._joints.rotor + self._friction(qd_motor)  # (9.35b)
         return MotorMotion(torque, q_motor, qd_motor, qdd_motor)
 
     def forward(self, q: ArrayLike, qd: ArrayLike, q_motor: ArrayLike, qd_motor: ArrayLike,
@@ -117,29 +192,22 @@ class ElasticModel:
         """
         state = Samples.of(self.chain, q=q, qd=qd, q_motor=q_motor, qd_motor=qd_motor, tau=torque)
         values = {name: state.vector(scalars) for name, scalars in state.scalars.items()}
-        n, elastic = len(self.chain), np.isfinite(self.stiffness)
-        # unknown are the accelerations of the links, then those of the motors behind springs
-        place = np.where(elastic, n + np.cumsum(elastic) - 1, np.arange(n))
-        size = n + int(np.sum(elastic))
+        joints = self._joints
         A = state.matrix(composite_bodies(state.frames, self._links))
-        bias = state.vector(newton_euler(state.frames, self._links, state['qd'], [0.0] * n,
-                                         gravity_vector(self.chain)))
-        mass = np.zeros((*bias.shape[:-1], size, size))
-        mass[..., :n, :n] = A
-        mass[..., place[:, None], place] += self._rotor
-        spring = np.where(elastic, self.stiffness, 0.0) * (values['q'] - values['q_motor'])
-        speed = np.where(elastic, values['qd_motor'], values['qd'])
-        force = np.zeros((*bias.shape[:-1], size))
-        force[..., :n] -= bias + spring  # (9.35a)
-        force[..., place] += (values['tau'] + spring
-                              - friction_torque(self.chain.joint_physics, speed))  # (9.35b)
-        solution = np.linalg.solve(mass, force[..., None])[..., 0]
-        return solution[..., :n], solution[..., place]
+        bias = state.vector(newton_euler(state.frames, self._links, state['qd'],
+                                         [0.0] * len(self.chain), gravity_vector(self.chain)))
+        x = joints.joined(values['q'], values['q_motor'])
+        speed = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
+        force = joints.force(bias, values['tau'] - self._friction(speed)) - x @ joints.spring
+        rates = np.asarray(np.linalg.solve(joints.mass_matrix(A), force[..., None])[..., 0],
+                           np.float64)
+        return rates[..., :len(self.chain)], rates[..., joints.drive]
+
+    def _friction(self, speed: Array) -> Array:
+        """Return friction and offset of motors with speeds (..., n), on the joint side."""
+        joints = JointTerms.of(self.chain.joint_physics, np)
+        return np.stack(joints.friction_torque(list(np.moveaxis(speed, -1, 0))), axis=-1)
 
     @cached_property
     def _links(self) -> list[list[float]]:
         return [link.standard_parameters.tolist() for link in self.chain.links]
-
-    @cached_property
-    def _rotor(self) -> Array:
-        return rotor_inertia_matrix(self.chain.joint_physics)

@@ -2,33 +2,41 @@
 """
 Torque that joints add to the rigid links (Khalil & Dombre 9.3.4-9.3.7).
 
-Friction (Coulomb, static and viscous, with the Stribeck transition), rotors, offset, and the
-transmission ``q = J q_motor`` between motors and joints.
+    Ia qdd_motor + Fv qd_motor + F(qd_motor) + offset
+
+at every motor: rotor inertia, viscous friction, dry friction (Coulomb and static, with the
+Stribeck transition) and offset, carried to the joints by the transmission ``q = J q_motor``.
+Written once over scalars; a scalar is also an array of one term of all joints, since every motor
+follows the same law.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.dynamics.scalars.frames import Function
-from robot_dynamics_ros.dynamics.scalars.vector import Scalar
+from robot_dynamics_ros.dynamics.scalars.vector import Function, Functions, Scalar, total
+
+#: Joint terms in the order of the regressor columns: n columns of each.
+JOINT_TERMS = ('Ia', 'Fv', 'Fc', 'offset')
+
+#: 1 / coulomb_velocity for the exact sign: any speed that is not zero saturates tanh.
+EXACT_SIGN = 1e300
 
 
-def smooth_sign(speed: Scalar, coulomb_velocity: float, sign: Function,
-                tanh: Function) -> Scalar:
+def smooth_sign(speed: Scalar, sharpness: Scalar, tanh: Function) -> Scalar:
     """
     Return the sign of a speed, smooth around standstill.
 
     :param speed: [rad/s, m/s].
-    :param coulomb_velocity: speed at which it reaches tanh(1) [rad/s, m/s]; 0 = the exact sign.
-    :param sign: exact sign of such a scalar.
+    :param sharpness: 1 / coulomb_velocity [s/rad, s/m]; EXACT_SIGN = not smooth.
     :param tanh: hyperbolic tangent of such a scalar.
     """
-    return tanh(speed / coulomb_velocity) if coulomb_velocity > 0.0 else sign(speed)
+    return tanh(speed * sharpness)
 
 
 def dry_friction_level(speed: Scalar, coulomb: Scalar, static: Scalar, stribeck_velocity: Scalar,
@@ -46,9 +54,158 @@ def dry_friction_level(speed: Scalar, coulomb: Scalar, static: Scalar, stribeck_
     return coulomb + (static - coulomb) * exp(-(ratio * ratio))  # (9.26)
 
 
-def sign_of(physics: JointPhysics, speed: Array) -> Array:
-    """Return the sign of the speeds (..., n), smooth within `coulomb_velocity`."""
-    return np.asarray(smooth_sign(speed, physics.coulomb_velocity, np.sign, np.tanh))
+def term_factors(speed: Scalar, acceleration: Scalar, sharpness: Scalar,
+                 tanh: Function) -> tuple[Scalar, ...]:
+    """
+    Return what the JOINT_TERMS of a motor are multiplied with.
+
+    :param speed: of the motor [rad/s, m/s].
+    :param acceleration: of the motor [rad/s^2, m/s^2].
+    """
+    return acceleration, speed, smooth_sign(speed, sharpness, tanh), 1.0
+
+
+@dataclass(frozen=True)
+class JointForm:
+    """
+    What joints are modelled with; other values of the same form need no other program.
+
+    :param coupled: the transmission has a coupling matrix.
+    :param stribeck: dry friction has a static part.
+    """
+
+    coupled: bool = False
+    stribeck: bool = False
+
+    @classmethod
+    def of(cls, physics: JointPhysics) -> JointForm:
+        """Return the form of joint physics."""
+        return cls(physics.coupling is not None, physics.static is not None)
+
+
+def sharpness_of(physics: JointPhysics) -> float:
+    """Return 1 / coulomb_velocity [s/rad, s/m]."""
+    return 1.0 / physics.coulomb_velocity if physics.coulomb_velocity else EXACT_SIGN
+
+
+def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
+    """
+    Return the parameters of `JointTerms` by name.
+
+    n of each, but one ``sharpness`` (see `smooth_sign`), and the n x n entries of ``motors``, the
+    matrix J^-1 from joint to motor speeds, row by row. A rotor inertia of NaN is inside a minimal
+    parameter already: it adds nothing here.
+    """
+    values = {'rotor': np.nan_to_num(physics.rotor_inertia, nan=0.0), 'viscous': physics.viscous,
+              'coulomb': physics.coulomb, 'offset': physics.offset,
+              'sharpness': np.array([sharpness_of(physics)])}
+    if physics.coupling is not None:
+        values['motors'] = Transmission.of(physics).inverse
+    if physics.static is not None and physics.stribeck_velocity is not None:
+        values |= {'static_friction': physics.static, 'stribeck': physics.stribeck_velocity}
+    return {name: array.ravel().tolist() for name, array in values.items()}
+
+
+@dataclass(frozen=True)
+class JointTerms:
+    """
+    The joint terms of n joints over scalars.
+
+    :param n: number of joints.
+    :param form: what the joints are modelled with.
+    :param parameter: function from a name of `joint_parameters` and the number of its entries
+        to these entries.
+    :param functions: tanh and exp of such scalars.
+    """
+
+    n: int
+    form: JointForm
+    parameter: Callable[[str, int], Sequence[Scalar]]
+    functions: Functions
+
+    @classmethod
+    def of(cls, physics: JointPhysics, functions: Functions) -> JointTerms:
+        """Return the joint terms with the values of `physics` as floats."""
+        values = joint_parameters(physics)
+        return cls(len(physics), JointForm.of(physics), lambda name, _: values[name], functions)
+
+    @property
+    def _motors(self) -> list[Sequence[Scalar]]:
+        """Rows of J^-1."""
+        values = self.parameter('motors', self.n * self.n)
+        return [values[i * self.n:(i + 1) * self.n] for i in range(self.n)]
+
+    @property
+    def _sharpness(self) -> Scalar:
+        return self.parameter('sharpness', 1)[0]
+
+    def motor_motion(self, values: Sequence[Scalar]) -> list[Scalar]:
+        """Return the speeds or accelerations of the motors for those of the joints."""
+        if not self.form.coupled:
+            return list(values)
+        return [_dot(row, values) for row in self._motors]
+
+    def rotor_matrix(self) -> list[list[Scalar]]:
+        """Return the inertia of the rotors, seen from the joints [kg m^2, kg], as n rows."""
+        rotor = self.parameter('rotor', self.n)
+        A: list[list[Scalar]] = [[0.0] * self.n for _ in range(self.n)]
+        if not self.form.coupled:
+            for i in range(self.n):
+                A[i][i] = rotor[i]
+            return A
+        columns = list(zip(*self._motors))
+        for i in range(self.n):
+            felt = [a * inertia for a, inertia in zip(columns[i], rotor)]
+            for j in range(i + 1):
+                A[i][j] = A[j][i] = _dot(felt, columns[j])
+        return A
+
+    def rotor_torque(self, qdd: Sequence[Scalar]) -> list[Scalar]:
+        """
+        Return the torque that accelerates the rotors, on the joint side [N m, N].
+
+        :param qdd: n joint accelerations [rad/s^2, m/s^2].
+        """
+        if not self.form.coupled:
+            return [inertia * x for inertia, x in zip(self.parameter('rotor', self.n), qdd)]
+        return [_dot(row, qdd) for row in self.rotor_matrix()]
+
+    def friction_torque(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """
+        Return friction and offset on the joint side [N m, N].
+
+        :param qd: n joint speeds [rad/s, m/s].
+        """
+        speeds = self.motor_motion(qd)
+        level = self.parameter('coulomb', self.n)
+        if self.form.stribeck:
+            level = [dry_friction_level(*values, self.functions.exp) for values in zip(
+                speeds, level, self.parameter('static_friction', self.n),
+                self.parameter('stribeck', self.n))]
+        tau = [size * smooth_sign(speed, self._sharpness, self.functions.tanh)
+               + viscous * speed + offset
+               for speed, size, viscous, offset in zip(
+                   speeds, level, self.parameter('viscous', self.n),
+                   self.parameter('offset', self.n))]
+        return [_dot(column, tau) for column in zip(*self._motors)] if self.form.coupled else tau
+
+    def regressor(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[list[Scalar]]:
+        """
+        Return the columns of JOINT_TERMS, n rows of 4 n: torque per unit of each.
+
+        :param qd: n joint speeds [rad/s, m/s].
+        :param qdd: n joint accelerations [rad/s^2, m/s^2].
+        """
+        speeds, rates = self.motor_motion(qd), self.motor_motion(qdd)
+        factors = [term_factors(speed, rate, self._sharpness, self.functions.tanh)
+                   for speed, rate in zip(speeds, rates)]
+        unit = self._motors if self.form.coupled else np.eye(self.n).tolist()
+        return [[unit[j][i] * factors[j][term] for term in range(len(JOINT_TERMS))
+                 for j in range(self.n)] for i in range(self.n)]
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return total([x * y for x, y in zip(a, b)])
 
 
 def dry_friction(physics: JointPhysics, speed: Array) -> Array:
@@ -62,89 +219,27 @@ def dry_friction(physics: JointPhysics, speed: Array) -> Array:
     if physics.static is not None:
         level = dry_friction_level(speed, physics.coulomb, physics.static,
                                    physics.stribeck_velocity, np.exp)
-    return level * sign_of(physics, speed)
+    with np.errstate(over='ignore'):  # of a sign that is exact
+        return np.asarray(level * smooth_sign(speed, sharpness_of(physics), np.tanh))
 
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
     """
-    Positions, speeds, accelerations and torques on both sides of a transmission.
+    The transmission ``q = J q_motor`` (9.31) on arrays.
 
-    :param matrix: J (n, n).
     :param inverse: J^-1 (n, n).
     """
 
-    matrix: Array
     inverse: Array
 
     @classmethod
     def of(cls, physics: JointPhysics) -> Transmission:
         """Return the transmission of joints; the identity where nothing is coupled."""
         if physics.coupling is None:
-            identity = np.eye(len(physics))
-            return cls(identity, identity)
-        return cls(physics.coupling, np.asarray(np.linalg.inv(physics.coupling), np.float64))
-
-    def joint_motion(self, motor_motion: Array) -> Array:
-        """Return positions, speeds or accelerations (..., n) of the joints (9.31)."""
-        return np.asarray(motor_motion @ self.matrix.T)
+            return cls(np.eye(len(physics)))
+        return cls(np.asarray(np.linalg.inv(physics.coupling), np.float64))
 
     def motor_motion(self, joint_motion: Array) -> Array:
-        """Return positions, speeds or accelerations (..., n) of the motors."""
+        """Return speeds or accelerations (..., n) of the motors for those of the joints."""
         return np.asarray(joint_motion @ self.inverse.T)
-
-    def motor_torque(self, joint_torque: Array) -> Array:
-        """Return the torque (..., n) of the motors that do the same work (9.33)."""
-        return np.asarray(joint_torque @ self.matrix)
-
-    def joint_torque(self, motor_torque: Array) -> Array:
-        """Return the torque (..., n) of the joints that does the same work."""
-        return np.asarray(motor_torque @ self.inverse)
-
-
-#: Joint terms in the order of the regressor columns: n columns of each.
-JOINT_TERMS = ('Ia', 'Fv', 'Fc', 'offset')
-
-
-def rotor_inertia_matrix(physics: JointPhysics) -> Array:
-    """
-    Return the inertia (n, n) of the rotors, seen from the joints [kg m^2, kg].
-
-    A rotor inertia of NaN is inside a minimal parameter already: it adds nothing here.
-    """
-    to_motors = Transmission.of(physics).inverse
-    return np.asarray((to_motors.T * np.nan_to_num(physics.rotor_inertia, nan=0.0)) @ to_motors)
-
-
-def friction_torque(physics: JointPhysics, qd: Array) -> Array:
-    """
-    Return friction and offset on the joint side [N m, N]; all NaN for a non-finite speed.
-
-    :param physics: values per joint (motor axis, where coupled).
-    :param qd: (n,) or (N, n) joint speeds [rad/s, m/s].
-    """
-    transmission = Transmission.of(physics)
-    speed = transmission.motor_motion(_finite_states(qd))
-    return transmission.joint_torque(
-        dry_friction(physics, speed) + physics.viscous * speed + physics.offset)
-
-
-def joint_regressor(physics: JointPhysics, qd: Array, qdd: Array) -> Array:
-    """
-    Return the columns (n, 4 n) or (N, n, 4 n) of JOINT_TERMS: torque per unit of each.
-
-    :param physics: gives `coulomb_velocity` and `coupling`; its other values are not used.
-    :param qd: joint speeds [rad/s, m/s].
-    :param qdd: joint accelerations [rad/s^2, m/s^2].
-    """
-    transmission = Transmission.of(physics)
-    motion = _finite_states(np.stack([qd, qdd], axis=-2), axis=(-2, -1))
-    speed, rate = np.moveaxis(transmission.motor_motion(motion), -2, 0)
-    parts = [rate, speed, sign_of(physics, speed), np.ones_like(speed)]
-    Y = np.concatenate([transmission.inverse.T * part[..., None, :] for part in parts], axis=-1)
-    return np.where(np.isnan(rate).any(axis=-1)[..., None, None], np.nan, Y)
-
-
-def _finite_states(values: Array, axis: int | tuple[int, int] = -1) -> Array:
-    """Return the values, all NaN in states with an entry that is not finite."""
-    return np.where(np.all(np.isfinite(values), axis=axis, keepdims=True), values, np.nan)

@@ -8,13 +8,14 @@ its frame with 8 multiplications and 4 additions, fewer where the geometry is sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from robot_dynamics_ros.chain.chain import Chain, exact_cos_sin
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.scalars.vector import (
+    Function,
     Matrix,
     Scalar,
     Vector,
@@ -23,9 +24,6 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     transpose,
     vector,
 )
-
-#: A function of one scalar, such as ``math.cos`` or ``numpy.cos``.
-Function = Callable[[Scalar], Scalar]
 
 
 class Frame(Protocol):

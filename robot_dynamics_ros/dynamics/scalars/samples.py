@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, joint_frames
-from robot_dynamics_ros.dynamics.scalars.vector import Scalar
+from robot_dynamics_ros.dynamics.scalars.vector import Functions, Scalar
 from robot_dynamics_ros.errors import StateError
 
 
@@ -90,19 +90,15 @@ class Samples:
         return self.scalars[name]
 
     @property
-    def cos(self) -> Callable[[Scalar], Scalar]:
-        """Cosine of such scalars."""
-        return math.cos if self.count is None else np.cos
-
-    @property
-    def sin(self) -> Callable[[Scalar], Scalar]:
-        """Sine of such scalars."""
-        return math.sin if self.count is None else np.sin
+    def functions(self) -> Functions:
+        """Functions of such scalars."""
+        return math if self.count is None else np
 
     @property
     def frames(self) -> list[JointFrame]:
         """E_0..E_n at `q`."""
-        return joint_frames(self.chain, self['q'], self.cos, self.sin)
+        return joint_frames(self.chain, self['q'], self.functions.cos,
+                            self.functions.sin)
 
     def vector(self, values: Sequence[Scalar]) -> Array:
         """Return scalars as an array (n,) or (N, n); NaN for states with non-finite entries."""

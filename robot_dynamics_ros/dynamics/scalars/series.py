@@ -12,8 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robot_dynamics_ros.dynamics.scalars.frames import Function
-from robot_dynamics_ros.dynamics.scalars.vector import Scalar, total
+from robot_dynamics_ros.dynamics.scalars.vector import Function, Scalar, total
 
 
 @dataclass(frozen=True)

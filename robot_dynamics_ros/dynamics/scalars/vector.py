@@ -9,8 +9,8 @@ these functions is reference, batch and code generator's input at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 #: Anything with + - * /: float, numpy row, graph node. Their mixture has no common type.
 Scalar: TypeAlias = Any
@@ -20,6 +20,29 @@ Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 
 ZERO: Vector = (0.0, 0.0, 0.0)
+
+#: A function of one scalar, such as ``math.cos`` or ``numpy.cos``.
+Function = Callable[[Scalar], Scalar]
+
+
+class Functions(Protocol):
+    """Functions of one kind of scalar: the module math, the module numpy, or a graph."""
+
+    @property
+    def sin(self) -> Function:
+        """Sine."""
+
+    @property
+    def cos(self) -> Function:
+        """Cosine."""
+
+    @property
+    def tanh(self) -> Function:
+        """Hyperbolic tangent."""
+
+    @property
+    def exp(self) -> Function:
+        """Exponential function."""
 
 
 def vector(values: Iterable[Scalar]) -> Vector:

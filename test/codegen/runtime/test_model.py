@@ -17,10 +17,12 @@ from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.codegen.equations import INPUTS, grouping_matrix
+from robot_dynamics_ros.codegen.equations import INPUTS, grouping_of, loop_form
 from robot_dynamics_ros.codegen.llvm import machine as machine_code
-from robot_dynamics_ros.codegen.runtime.kernels import Snapshot
-from robot_dynamics_ros.codegen.runtime.loop_form import Reference
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
+from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 BACKENDS = ['python', 'numpy', 'numba']
@@ -64,10 +66,12 @@ def models(chain):
     return {backend: compile_model(chain, backend) for backend in BACKENDS}
 
 
-def reference(chain):
+def judged(chain, name, **arrays):
+    """Return the result of the loop form."""
     mlc = minimal_parameters(chain)
-    grouping = grouping_matrix(chain, mlc)
-    return Reference(chain, grouping), Snapshot(mlc.values, chain.joint_physics, grouping)
+    values = {'mlc': mlc.values.tolist(), **joint_parameters(chain.joint_physics)}
+    return loop_form(chain, grouping_of(chain, mlc), name, JointForm.of(chain.joint_physics),
+                     values, arrays)
 
 
 def states_of(chain, name, rng, kind='normal', count=COUNT):
@@ -90,12 +94,51 @@ def call(model, name, inputs, **options):
     return getattr(model, name)(*inputs.values(), **options)
 
 
+def joint_torque(physics, qd, qdd):
+    """Return what the joints add, as it stands in the book."""
+    to_motors = np.eye(len(physics)) if physics.coupling is None else np.linalg.inv(
+        physics.coupling)
+    speed, rate = qd @ to_motors.T, qdd @ to_motors.T
+    level = physics.coulomb
+    if physics.static is not None:
+        level = level + (physics.static - level) * np.exp(
+            -(speed / physics.stribeck_velocity)**2)
+    return (physics.rotor_inertia * rate + physics.viscous * speed + physics.offset
+            + level * np.tanh(speed / physics.coulomb_velocity)) @ to_motors
+
+
+def test_the_loop_form_agrees_with_other_formulations(chain, rng):
+    """Torque by Newton and Euler with link parameters; the others by what they mean."""
+    inputs = states_of(chain, 'torque', rng)
+    q, qd, qdd = inputs.values()
+    state, physics = Samples.of(chain, **inputs), chain.joint_physics
+    links = [link.standard_parameters.tolist() for link in chain.links]
+    rigid = state.vector(newton_euler(state.frames, links, state['qd'], state['qdd'],
+                                      gravity_vector(chain)))
+    tau = rigid + joint_torque(physics, qd, qdd)
+    assert_close(judged(chain, 'inverse_dynamics', **inputs), rigid, OTHER_IMPLEMENTATION)
+    assert_close(judged(chain, 'torque', **inputs), tau, OTHER_IMPLEMENTATION)
+    assert_close(judged(chain, 'friction_torque', qd=qd), joint_torque(physics, qd, 0.0 * qd),
+                 OTHER_IMPLEMENTATION)
+    assert_close(judged(chain, 'forward_dynamics', q=q, qd=qd, tau=tau), qdd, 1e-8)
+    inertial = tau - judged(chain, 'torque', q=q, qd=qd, qdd=0.0 * qdd)
+    A = judged(chain, 'mass_matrix', q=q)
+    assert_close(np.einsum('kij,kj->ki', A, qdd), inertial, OTHER_IMPLEMENTATION)
+    still = judged(chain, 'coriolis_torque', q=q, qd=qd) + judged(chain, 'gravity_torque', q=q)
+    assert_close(still, judged(chain, 'inverse_dynamics', q=q, qd=qd, qdd=0.0 * qdd),
+                 OTHER_IMPLEMENTATION)
+    if physics.static is None:
+        values = np.concatenate([minimal_parameters(chain).values, physics.rotor_inertia,
+                                 physics.viscous, physics.coulomb, physics.offset])
+        assert_close(judged(chain, 'regressor_with_joint_terms', **inputs) @ values, tau,
+                     OTHER_IMPLEMENTATION)
+
+
 @pytest.mark.parametrize('kind', ['normal', 'far', 'at rest'])
 @pytest.mark.parametrize('name', INPUTS)
 def test_every_backend_equals_the_loop_form(chain, models, rng, name, kind):
-    judge, snapshot = reference(chain)
     inputs = states_of(chain, name, rng, kind)
-    expected = getattr(judge, name)(snapshot, **inputs)
+    expected = judged(chain, name, **inputs)
     for model in models.values():
         assert_close(call(model, name, inputs), expected, SAME_ALGEBRA, model.backend)
         first = {key: values[0] for key, values in inputs.items()}
@@ -105,9 +148,8 @@ def test_every_backend_equals_the_loop_form(chain, models, rng, name, kind):
 
 @pytest.mark.parametrize('name', WITH_WRENCH)
 def test_a_wrench_is_taken_into_account(chain, models, rng, name):
-    judge, snapshot = reference(chain)
     inputs, wrench = states_of(chain, name, rng), rng.normal(size=(COUNT, 6))
-    expected = getattr(judge, name)(snapshot, **inputs, wrench=wrench)
+    expected = judged(chain, name, **inputs, wrench=wrench)
     first = {key: values[0] for key, values in inputs.items()}
     for model in models.values():
         assert_close(call(model, name, inputs, wrench=wrench), expected, SAME_ALGEBRA)
@@ -210,9 +252,8 @@ def test_any_number_of_joints_fits_into_lanes(joints):
     rng = np.random.default_rng(joints)
     chain = random_chain(rng, joints)
     inputs = states_of(chain, 'inverse_dynamics', rng)
-    judge, snapshot = reference(chain)
     assert_close(compile_model(chain, 'numba').inverse_dynamics(**inputs),
-                 judge.inverse_dynamics(snapshot, **inputs), SAME_ALGEBRA)
+                 judged(chain, 'inverse_dynamics', **inputs), SAME_ALGEBRA)
 
 
 @pytest.mark.parametrize('coulomb_velocity', [0.0, 1e-6, 0.5])
@@ -220,8 +261,7 @@ def test_friction_may_be_smooth_or_have_an_exact_sign(rng, coulomb_velocity):
     chain = random_chain(rng, 4, types='RRRR').with_joint_physics(
         physics_of(rng, 4, coulomb_velocity=coulomb_velocity))
     qd = np.array([[0.0, -1e-200, 1e-7, 1e-3], [-1e6, 1e300, 0.2, -0.5]])
-    judge, snapshot = reference(chain)
-    expected = judge.friction_torque(snapshot, qd)
+    expected = judged(chain, 'friction_torque', qd=qd)
     for backend in BACKENDS:
         assert_close(compile_model(chain, backend).friction_torque(qd), expected, SAME_ALGEBRA)
 
@@ -247,12 +287,12 @@ class TestParameters:
         for form in ({}, {'coupled': True}, {'stribeck': True},
                      {'coupled': True, 'stribeck': True}):
             model.joint_physics = physics_of(rng, 7, **form)
-            judge, snapshot = reference(demo_arm.with_joint_physics(model.joint_physics))
+            chain = demo_arm.with_joint_physics(model.joint_physics)
             for name in ('torque', 'forward_dynamics', 'mass_matrix',
                          'regressor_with_joint_terms'):
                 inputs = states_of(demo_arm, name, rng)
                 assert_close(call(model, name, inputs),
-                             getattr(judge, name)(snapshot, **inputs), SAME_ALGEBRA)
+                             judged(chain, name, **inputs), SAME_ALGEBRA)
 
     def test_parameters_are_copied_and_read_only(self, demo_arm):
         model = compile_model(demo_arm)
@@ -488,11 +528,10 @@ def test_results_too_large_for_the_cache_are_the_same_wherever_they_begin(arm, r
 def test_functions_that_would_be_too_long_run_the_loop_form(demo_arm, rng, backend, monkeypatch):
     monkeypatch.setattr('robot_dynamics_ros.codegen.runtime.kernels.LONGEST_PROGRAM', 400)
     model = compile_model(demo_arm, backend)
-    judge, snapshot = reference(demo_arm)
     for name in INPUTS:
         inputs = states_of(demo_arm, name, rng)
         for options in ({}, {'wrench': rng.normal(size=(COUNT, 6))})[:1 + (name in WITH_WRENCH)]:
-            expected = getattr(judge, name)(snapshot, **inputs, **options)
+            expected = judged(demo_arm, name, **inputs, **options)
             out = np.empty_like(expected)
             assert call(model, name, inputs, out=out, **options) is out
             assert_close(out, expected, SAME_ALGEBRA)

@@ -15,7 +15,7 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.equations import Equations
+from robot_dynamics_ros.codegen.equations import Grouping, program_of
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 
 HALF = np.pi / 2
@@ -37,17 +37,17 @@ SEPARATE_ROTORS = 4  # Ia3 to Ia6
 
 
 def places_of(chain, names):
-    """Return the matrix that puts parameters with these names at their places."""
+    """Return the grouping that puts parameters with these names at their places."""
     matrix = np.zeros((10 * len(chain), len(names)))
     for j, name in enumerate(names):
         matrix[chain.standard_parameter_names.index(name), j] = 1.0
-    return matrix
+    return Grouping(matrix)
 
 
 def torque_operations(chain, names, arrangement=None):
     """Return the operations of inverse dynamics with separate rotor inertias and wrench."""
-    program = Equations(chain, places_of(chain, names),
-                        arrangement=arrangement).program('inverse_dynamics_with_wrench')
+    program = program_of(chain, places_of(chain, names), 'inverse_dynamics_with_wrench',
+                         arrangement=arrangement)
     return tuple(count + SEPARATE_ROTORS for count in program.operations)
 
 
@@ -67,9 +67,9 @@ def test_general_parameters_need_fewer_operations_than_published(chain, publishe
     (STANFORD, STANFORD_SIMPLIFIED, (139, 101), (132, 101)),
 ], ids=['RX-90', 'Stanford'])
 def test_simplified_parameters_too_with_a_searched_arrangement(chain, names, published, expected):
-    arrangement = fewest_operations(chain, lambda candidate: Equations(
-        chain, places_of(chain, names), arrangement=candidate,
-    ).program('inverse_dynamics_with_wrench').operations)
+    arrangement = fewest_operations(chain, lambda candidate: program_of(
+        chain, places_of(chain, names), 'inverse_dynamics_with_wrench', arrangement=candidate,
+    ).operations)
     count = torque_operations(chain, names, arrangement)
     assert count == expected
     assert all(ours <= theirs for ours, theirs in zip(count, published))
@@ -90,7 +90,6 @@ def test_zeros_of_a_minimal_set_save_operations():
 
 def test_a_search_never_makes_it_worse():
     names = minimal_parameters(RX90, 'khalil').names
-    arrangement = fewest_operations(RX90, lambda candidate: Equations(
-        RX90, places_of(RX90, names), arrangement=candidate,
-    ).program('inverse_dynamics').operations)
+    arrangement = fewest_operations(RX90, lambda candidate: program_of(
+        RX90, places_of(RX90, names), 'inverse_dynamics', arrangement=candidate).operations)
     assert sum(torque_operations(RX90, names, arrangement)) <= sum(torque_operations(RX90, names))

@@ -7,15 +7,12 @@ import numpy as np
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.joints.joint_terms import (
+    EXACT_SIGN,
     dry_friction,
     dry_friction_level,
-    sign_of,
+    sharpness_of,
     smooth_sign,
 )
-
-
-def sign(x):
-    return math.copysign(1.0, x) if x else 0.0
 
 
 def physics(**changes):
@@ -30,15 +27,15 @@ def test_stribeck_friction_falls_from_static_to_coulomb():
 
 
 def test_smooth_sign_reaches_tanh_1_at_the_coulomb_velocity():
-    assert smooth_sign(0.05, 0.05, sign, math.tanh) == math.tanh(1.0)
-    assert smooth_sign(-7.0, 0.05, sign, math.tanh) == -1.0
+    sharpness = sharpness_of(physics(coulomb_velocity=0.05))
+    assert smooth_sign(0.05, sharpness, math.tanh) == math.tanh(1.0)
+    assert smooth_sign(-7.0, sharpness, math.tanh) == -1.0
 
 
 def test_without_smoothing_the_sign_is_exact():
-    exact = [smooth_sign(speed, 0.0, sign, math.tanh) for speed in (-1e-9, 0.0, 1e-9)]
-    assert exact == [-1.0, 0.0, 1.0]
-    np.testing.assert_array_equal(
-        sign_of(physics(coulomb_velocity=0.0), np.array([-1e-9, 0.0])), [-1.0, 0.0])
+    assert sharpness_of(physics(coulomb_velocity=0.0)) == EXACT_SIGN
+    exact = [smooth_sign(speed, EXACT_SIGN, math.tanh) for speed in (-1e9, -1e-9, 0.0, 1e-9)]
+    assert exact == [-1.0, -1.0, 0.0, 1.0]
 
 
 def test_dry_friction_without_static_part_is_coulomb():
@@ -52,7 +49,7 @@ def test_array_and_float_follow_the_same_law(rng):
     speed = rng.normal(size=(5, 2))
     expected = [[dry_friction_level(v, joints.coulomb[i], joints.static[i],
                                     joints.stribeck_velocity[i], math.exp)
-                 * smooth_sign(v, 0.2, sign, math.tanh) for i, v in enumerate(row)]
+                 * smooth_sign(v, 5.0, math.tanh) for i, v in enumerate(row)]
                 for row in speed.tolist()]
     np.testing.assert_allclose(dry_friction(joints, speed), expected, rtol=1e-14)
 

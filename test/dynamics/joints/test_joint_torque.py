@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotors, friction and offset on the joint side."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,7 @@ from support.tolerances import SAME_ALGEBRA, assert_close
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.joints.joint_terms import (
     JOINT_TERMS,
-    friction_torque,
-    joint_regressor,
-    rotor_inertia_matrix,
+    JointTerms,
 )
 
 
@@ -25,6 +24,15 @@ def joints():
 @pytest.fixture
 def coupled(joints):
     return replace(joints, coupling=np.array([[1.0, 0, 0], [0, 1.0, 0], [0, -0.5, 2.0]]))
+
+
+def friction_torque(physics, qd):
+    """Return friction and offset at states (..., n)."""
+    return np.stack(JointTerms.of(physics, np).friction_torque(list(np.moveaxis(qd, -1, 0))), -1)
+
+
+def rotor_inertia_matrix(physics):
+    return np.array(JointTerms.of(physics, np).rotor_matrix())
 
 
 def test_uncoupled_joints_stand_for_themselves(joints):
@@ -59,14 +67,19 @@ def test_regressor_times_parameters_is_the_torque(which, request, rng):
     qd, qdd = rng.normal(size=(2, 6, 3))
     x = np.concatenate([physics.rotor_inertia, physics.viscous, physics.coulomb, physics.offset])
     assert x.size == 3 * len(JOINT_TERMS)
-    expected = qdd @ rotor_inertia_matrix(physics) + friction_torque(physics, qd)
-    assert_close(joint_regressor(physics, qd, qdd) @ x, expected, SAME_ALGEBRA)
-    assert_close(joint_regressor(physics, qd[0], qdd[0]) @ x, expected[0], SAME_ALGEBRA)
+    joints = JointTerms.of(physics, np)
+    rotors = np.stack(joints.rotor_torque(list(qdd.T)), -1)
+    assert_close(rotors, qdd @ rotor_inertia_matrix(physics), SAME_ALGEBRA)
+    expected = rotors + friction_torque(physics, qd)
+    for k in range(6):
+        assert_close(joints.regressor(qd[k].tolist(), qdd[k].tolist()) @ x, expected[k],
+                     SAME_ALGEBRA)
 
 
-def test_a_speed_that_is_not_finite_makes_its_state_nan_only(joints):
-    qd = np.array([[1.0, 2.0, 3.0], [1.0, np.inf, 3.0]])
-    tau = friction_torque(joints, qd)
-    assert np.all(np.isfinite(tau[0])) and np.all(np.isnan(tau[1]))
-    Y = joint_regressor(joints, qd, np.zeros((2, 3)))
-    assert np.all(np.isfinite(Y[0])) and np.all(np.isnan(Y[1]))
+@pytest.mark.parametrize('which', ['joints', 'coupled'])
+def test_floats_and_rows_give_the_same(which, request, rng):
+    physics = replace(request.getfixturevalue(which), static=[5.0, 7.0, 9.0],
+                      stribeck_velocity=[0.1, 0.2, 0.3])
+    qd = rng.normal(size=(6, 3))
+    one = [JointTerms.of(physics, math).friction_torque(row) for row in qd.tolist()]
+    assert_close(friction_torque(physics, qd), np.array(one), SAME_ALGEBRA)

@@ -73,7 +73,7 @@ def measure(repetitions: int, *, quick: bool) -> dict[str, Any]:
 def machine() -> dict[str, str]:
     """Return what the figures were measured on."""
     versions = {}
-    for package in ('numba', 'numpy', 'pin'):
+    for package in ('llvmlite', 'numpy', 'pin'):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

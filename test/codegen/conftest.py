@@ -15,4 +15,4 @@ def demo_arm():
 @pytest.fixture(scope='session')
 def arm(demo_arm):
     """Return the model of the demo arm; tests that change its parameters make their own."""
-    return compile_model(demo_arm, 'numba')
+    return compile_model(demo_arm, 'llvm')

@@ -2,8 +2,8 @@
 """
 LLVM source to machine code of this computer, and machine code into memory.
 
-The compiler is llvmlite, which numba brings along. Numba's own front end is not used: for the
-same statements it takes more than ten times as long (docs/benchmarks.md).
+The compiler is LLVM, by llvmlite. The front end of numba, which uses llvmlite as well, takes more
+than ten times as long for the same statements (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def this_machine() -> Machine:
 @lru_cache(maxsize=1)
 def why_not() -> str:
     """Return why there is no compiler on this computer; empty if there is one."""
-    if any(find_spec(name) is None for name in ('llvmlite', 'numba')):
-        return 'numba is not installed (pip install numba)'
+    if find_spec('llvmlite') is None:
+        return 'llvmlite is not installed (pip install llvmlite)'
     try:
         this_machine().compile('define double @probe(ptr %x) {\n  %y = load double, ptr %x\n'
                                '  ret double %y\n}')
     except (ImportError, RuntimeError) as error:
-        return f'numba is too old or broken (pip install --upgrade numba): {error}'
+        return f'llvmlite is too old or broken (pip install --upgrade llvmlite): {error}'
     return ''

@@ -2,11 +2,12 @@
 /*
  * The way from Python into compiled kernels: checks arrays and calls an address.
  *
- * A Function knows nothing of robots. It holds the addresses of the kernels of one function of a
- * model, for one state and for a batch, without and with a wrench. Called with float64 arrays of
- * the right form it runs a kernel; with anything else it calls its fallback, which converts, or
- * says what is wrong. The constants of the kernels are looked up with every call in
- * `constants[0]`, a dict: replacing this one list entry replaces all parameters at once.
+ * Nothing here knows of robots. A Call is one function with one set of parameters: the addresses
+ * of its kernels, for one state and for a batch, and the constants they need. It never changes. A
+ * Function is what users call. It looks up its Call in `calls[0]`, a dict, and runs it; where
+ * there is none, or where the Call has no kernel for these arguments, it calls its fallback,
+ * which converts, compiles, or says what is wrong. Replacing the one entry of the list `calls`
+ * replaces the parameters of all functions at once.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -15,7 +16,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-enum { INPUTS = 4, WRENCH = 6, RELEASE_LOCK_FROM = 64 };
+enum { INPUTS = 4, RELEASE_LOCK_FROM = 64 };
 
 typedef int (*single_kernel)(const double *, const double *, const double *, const double *,
                              const double *, double *);
@@ -23,26 +24,28 @@ typedef int (*batch_kernel)(long long, const double *, const double *, const dou
                             const double *, const double *, double *);
 
 typedef struct {
-    PyObject *key;   /* of its constants */
-    PyObject *owner; /* keeps the code in memory */
-    single_kernel single;
+    PyObject_HEAD
+    single_kernel single; /* NULL: not compiled */
     batch_kernel batch;
-} kernel_pair;
+    PyObject *owner;     /* keeps the code in memory */
+    PyObject *constants; /* float64 array */
+    Py_ssize_t inputs;
+    npy_intp widths[INPUTS];
+    npy_intp lanes; /* a batch kernel needs at least as many states */
+    int dimensions;
+    npy_intp shape[2];
+    npy_intp size;
+} call_object;
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *fallback;
-    PyObject *constants;
-    kernel_pair kernels[2]; /* without and with wrench */
-    Py_ssize_t inputs;
-    npy_intp joints;
-    npy_intp lanes; /* a batch kernel needs at least as many states */
-    int dimensions;
-    npy_intp shape[2];
-    npy_intp size;
+    PyObject *calls;
+    PyObject *keys[2]; /* without and with wrench */
 } function_object;
 
+static PyTypeObject call_type;
 static PyObject *name_out, *name_wrench;
 
 /* Data of an array that a kernel can read, or NULL. */
@@ -62,7 +65,7 @@ static double *usable(PyObject *object, int dimensions, npy_intp count, npy_intp
 }
 
 /* An array for the result: the given one if it fits, a new one if none is given. */
-static PyObject *result_array(const function_object *self, PyObject *out, int batch,
+static PyObject *result_array(const call_object *self, PyObject *out, int batch,
                               npy_intp count)
 {
     npy_intp shape[3] = {count, self->shape[0], self->shape[1]};
@@ -89,86 +92,177 @@ static int overlap(const double *a, npy_intp a_size, const double *b, npy_intp b
     return a != NULL && a < b + b_size && b < a + a_size;
 }
 
-static int run_batch(const function_object *self, const kernel_pair *kernel, npy_intp count,
-                     const double **inputs, npy_intp *widths, const double *k, double *out)
+static int run_batch(const call_object *self, npy_intp count, const double **inputs, double *out)
 {
-    if (count >= self->lanes && kernel->batch != NULL) {
+    const double *k = (const double *)PyArray_DATA((PyArrayObject *)self->constants);
+    if (count >= self->lanes && self->batch != NULL) {
         int status;
         PyThreadState *state = count >= RELEASE_LOCK_FROM ? PyEval_SaveThread() : NULL;
-        status = kernel->batch(count, inputs[0], inputs[1], inputs[2], inputs[3], k, out);
+        status = self->batch(count, inputs[0], inputs[1], inputs[2], inputs[3], k, out);
         if (state != NULL) {
             PyEval_RestoreThread(state);
         }
         return status;
     }
-    if (count >= self->lanes || kernel->single == NULL) {
+    if (count >= self->lanes || self->single == NULL) {
         return 1;
     }
     for (npy_intp i = 0; i < count; i++) {
         const double *row[INPUTS];
         for (int j = 0; j < INPUTS; j++) {
-            row[j] = inputs[j] == NULL ? NULL : inputs[j] + i * widths[j];
+            row[j] = inputs[j] == NULL ? NULL : inputs[j] + i * self->widths[j];
         }
-        if (kernel->single(row[0], row[1], row[2], row[3], k, out + i * self->size) != 0) {
+        if (self->single(row[0], row[1], row[2], row[3], k, out + i * self->size) != 0) {
             return 1;
         }
     }
     return 0;
 }
 
-/* Run a kernel. NULL without an exception: this call is not one for a kernel. */
-static PyObject *attempt(function_object *self, PyObject *const *args, Py_ssize_t count_args,
-                         PyObject *wrench, PyObject *out)
+/* Run a kernel. NULL without an exception: there is no kernel for these arguments. */
+static PyObject *attempt(const call_object *self, PyObject *const *args, Py_ssize_t count_args,
+                         PyObject *out)
 {
     const double *inputs[INPUTS] = {NULL, NULL, NULL, NULL};
-    npy_intp widths[INPUTS] = {0, 0, 0, 0};
     if (self->constants == NULL || count_args != self->inputs || !PyArray_CheckExact(args[0])) {
         return NULL;
     }
-    const kernel_pair *kernel = &self->kernels[wrench != NULL];
     int dimensions = PyArray_NDIM((PyArrayObject *)args[0]);
-    if ((dimensions != 1 && dimensions != 2) || kernel->key == NULL) {
+    if (dimensions != 1 && dimensions != 2) {
         return NULL;
     }
     npy_intp count = dimensions == 2 ? PyArray_DIM((PyArrayObject *)args[0], 0) : 1;
-    for (Py_ssize_t i = 0; i < count_args + (wrench != NULL); i++) {
-        widths[i] = i < count_args ? self->joints : WRENCH;
-        inputs[i] = usable(i < count_args ? args[i] : wrench, dimensions, count, widths[i],
+    for (Py_ssize_t i = 0; i < count_args; i++) {
+        inputs[i] = usable(args[i], dimensions, count, self->widths[i],
                            NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED);
         if (inputs[i] == NULL) {
             return NULL;
         }
     }
-    PyObject *parameters = PyList_GET_ITEM(self->constants, 0);
-    PyObject *constants = PyDict_GetItemWithError(parameters, kernel->key);
-    if (constants == NULL) {
+    PyObject *result = result_array(self, out, dimensions == 2, count);
+    if (result == NULL) {
         return NULL;
     }
-    /* lives until the end of the call, even if the parameters are replaced meanwhile */
-    Py_INCREF(constants);
-    PyObject *result = result_array(self, out, dimensions == 2, count);
     int status = 1;
-    if (result != NULL) {
-        const double *k = (const double *)PyArray_DATA((PyArrayObject *)constants);
-        double *data = (double *)PyArray_DATA((PyArrayObject *)result);
-        if (dimensions == 1) {
-            if (kernel->single != NULL) {
-                status = kernel->single(inputs[0], inputs[1], inputs[2], inputs[3], k, data);
-            }
-        } else {
-            int shared = 0;
-            for (int i = 0; i < INPUTS && out != NULL; i++) {
-                shared |= overlap(inputs[i], count * widths[i], data, count * self->size);
-            }
-            status = shared || run_batch(self, kernel, count, inputs, widths, k, data);
+    double *data = (double *)PyArray_DATA((PyArrayObject *)result);
+    if (dimensions == 1) {
+        if (self->single != NULL) {
+            status = self->single(inputs[0], inputs[1], inputs[2], inputs[3],
+                                  (const double *)PyArray_DATA((PyArrayObject *)self->constants),
+                                  data);
         }
+    } else {
+        int shared = 0;
+        for (int i = 0; i < INPUTS && out != NULL; i++) {
+            shared |= overlap(inputs[i], count * self->widths[i], data, count * self->size);
+        }
+        status = shared || run_batch(self, count, inputs, data);
     }
-    Py_DECREF(constants);
     if (status != 0) {
         Py_CLEAR(result);
     }
     return result;
 }
+
+static PyObject *call_attempt(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (named > 1
+        || (named == 1 && PyUnicode_Compare(PyTuple_GET_ITEM(names, 0), name_out) != 0)) {
+        PyErr_SetString(PyExc_TypeError, "attempt takes the inputs and out");
+        return NULL;
+    }
+    PyObject *out = named == 0 || args[count] == Py_None ? NULL : args[count];
+    PyObject *result = attempt((call_object *)object, args, count, out);
+    if (result == NULL && !PyErr_Occurred()) {
+        Py_RETURN_NONE;
+    }
+    return result;
+}
+
+static void call_dealloc(PyObject *object)
+{
+    call_object *self = (call_object *)object;
+    Py_CLEAR(self->owner);
+    Py_CLEAR(self->constants);
+    Py_TYPE(object)->tp_free(object);
+}
+
+/* Copy the numbers of a tuple; 0 with an exception if they are not wanted >= count >= 1. */
+static int numbers(PyObject *tuple, Py_ssize_t wanted, npy_intp *values)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
+    if (count < 1 || count > wanted) {
+        PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of one or two numbers");
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        values[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, i));
+        if (values[i] < 0) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "widths and shapes have no negative numbers");
+            }
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords_given)
+{
+    static char *names[] = {"single", "batch", "owner", "constants", "widths", "shape", "lanes",
+                            NULL};
+    unsigned long long single, batch;
+    PyObject *owner, *constants, *widths, *shape;
+    Py_ssize_t lanes;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords_given, "KKOO!O!O!n", names, &single, &batch,
+                                     &owner, &PyArray_Type, &constants, &PyTuple_Type, &widths,
+                                     &PyTuple_Type, &shape, &lanes)) {
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)constants;
+    if (lanes < 1 || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(array)) {
+        PyErr_SetString(PyExc_ValueError, "constants are contiguous float64; at least one lane");
+        return NULL;
+    }
+    call_object *self = (call_object *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    if (!numbers(widths, INPUTS, self->widths) || !numbers(shape, 2, self->shape)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    self->single = (single_kernel)(size_t)single;
+    self->batch = (batch_kernel)(size_t)batch;
+    self->inputs = PyTuple_GET_SIZE(widths);
+    self->dimensions = (int)PyTuple_GET_SIZE(shape);
+    self->size = self->shape[0] * (self->dimensions == 2 ? self->shape[1] : 1);
+    self->lanes = lanes;
+    Py_INCREF(owner);
+    self->owner = owner;
+    Py_INCREF(constants);
+    self->constants = constants;
+    return (PyObject *)self;
+}
+
+static PyMethodDef call_methods[] = {
+    {"attempt", (PyCFunction)(void (*)(void))call_attempt, METH_FASTCALL | METH_KEYWORDS,
+     "attempt(*inputs, out=None): run a kernel; None if there is none for these arguments."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject call_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "robot_dynamics_ros.codegen.runtime._entry.Call",
+    .tp_doc = "The kernels of one function with the constants of one set of parameters.",
+    .tp_basicsize = sizeof(call_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = call_new,
+    .tp_dealloc = call_dealloc,
+    .tp_methods = call_methods,
+};
 
 /* Keyword arguments out= and wrench=; 0 if there is another one. None is like not given. */
 static int keywords(PyObject *const *values, PyObject *names, PyObject **wrench, PyObject **out)
@@ -194,95 +288,56 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     function_object *self = (function_object *)object;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     PyObject *wrench = NULL, *out = NULL;
-    if (keywords(args + count, names, &wrench, &out)) {
-        PyObject *result = attempt(self, args, count, wrench, out);
-        if (result != NULL || PyErr_Occurred()) {
-            return result;
+    if (self->calls != NULL && keywords(args + count, names, &wrench, &out)
+        && count + (wrench != NULL) <= INPUTS) {
+        PyObject *inputs[INPUTS];
+        for (Py_ssize_t i = 0; i < count; i++) {
+            inputs[i] = args[i];
+        }
+        if (wrench != NULL) {
+            inputs[count] = wrench;
+        }
+        PyObject *call = PyDict_GetItemWithError(PyList_GET_ITEM(self->calls, 0),
+                                                 self->keys[wrench != NULL]);
+        if (call != NULL && Py_TYPE(call) == &call_type) {
+            /* lives until the end of the call, even if the parameters are replaced meanwhile */
+            Py_INCREF(call);
+            PyObject *result = attempt((call_object *)call, inputs, count + (wrench != NULL),
+                                       out);
+            Py_DECREF(call);
+            if (result != NULL) {
+                return result;
+            }
+        }
+        if (PyErr_Occurred()) {
+            return NULL;
         }
     }
     return PyObject_Vectorcall(self->fallback, args, flags, names);
 }
 
-static PyObject *function_attempt(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                                  PyObject *names)
-{
-    PyObject *wrench = NULL, *out = NULL;
-    if (!keywords(args + count, names, &wrench, &out)) {
-        PyErr_SetString(PyExc_TypeError, "attempt takes the inputs, wrench and out");
-        return NULL;
-    }
-    PyObject *result = attempt((function_object *)object, args, count, wrench, out);
-    if (result == NULL && !PyErr_Occurred()) {
-        Py_RETURN_NONE;
-    }
-    return result;
-}
-
-static PyObject *function_bind(PyObject *object, PyObject *args)
-{
-    function_object *self = (function_object *)object;
-    int with_wrench, batch;
-    unsigned long long address;
-    PyObject *key, *owner;
-    if (!PyArg_ParseTuple(args, "ppUKO", &with_wrench, &batch, &key, &address, &owner)) {
-        return NULL;
-    }
-    kernel_pair *kernel = &self->kernels[with_wrench];
-    if (kernel->owner == NULL) {
-        kernel->owner = PyList_New(0);
-    }
-    if (kernel->owner == NULL || PyList_Append(kernel->owner, owner) < 0) {
-        return NULL;
-    }
-    if (batch) {
-        kernel->batch = (batch_kernel)(size_t)address;
-    } else {
-        kernel->single = (single_kernel)(size_t)address;
-    }
-    Py_INCREF(key);
-    Py_XSETREF(kernel->key, key);
-    Py_RETURN_NONE;
-}
-
 static int function_init(PyObject *object, PyObject *args, PyObject *keywords_given)
 {
     function_object *self = (function_object *)object;
-    static char *names[] = {"fallback", "constants", "inputs", "joints", "shape", "lanes", NULL};
-    PyObject *fallback, *constants, *shape;
-    Py_ssize_t inputs, joints, lanes;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords_given, "OO!nnO!n", names, &fallback,
-                                     &PyList_Type, &constants, &inputs, &joints, &PyTuple_Type,
-                                     &shape, &lanes)) {
+    static char *names[] = {"fallback", "calls", "key", "key_with_wrench", NULL};
+    PyObject *fallback, *calls, *key, *key_with_wrench;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords_given, "OO!UU", names, &fallback,
+                                     &PyList_Type, &calls, &key, &key_with_wrench)) {
         return -1;
     }
-    Py_ssize_t dimensions = PyTuple_GET_SIZE(shape);
-    if (PyList_GET_SIZE(constants) != 1 || !PyDict_Check(PyList_GET_ITEM(constants, 0))
-        || inputs < 1 || inputs > INPUTS || joints < 1 || lanes < 1 || dimensions < 1
-        || dimensions > 2) {
-        PyErr_SetString(PyExc_ValueError, "constants is a list of one dict; 1 to 4 inputs; "
-                        "a shape of one or two numbers");
+    if (PyList_GET_SIZE(calls) != 1 || !PyDict_Check(PyList_GET_ITEM(calls, 0))) {
+        PyErr_SetString(PyExc_ValueError, "calls is a list of one dict");
         return -1;
     }
-    self->size = 1;
-    for (Py_ssize_t i = 0; i < dimensions; i++) {
-        self->shape[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
-        if (self->shape[i] < 0) {
-            if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_ValueError, "a shape has no negative numbers");
-            }
-            return -1;
-        }
-        self->size *= self->shape[i];
-    }
-    self->dimensions = (int)dimensions;
-    self->inputs = inputs;
-    self->joints = joints;
-    self->lanes = lanes;
     self->vectorcall = function_vectorcall;
     Py_INCREF(fallback);
     Py_XSETREF(self->fallback, fallback);
-    Py_INCREF(constants);
-    Py_XSETREF(self->constants, constants);
+    Py_INCREF(calls);
+    Py_XSETREF(self->calls, calls);
+    Py_INCREF(key);
+    Py_XSETREF(self->keys[0], key);
+    Py_INCREF(key_with_wrench);
+    Py_XSETREF(self->keys[1], key_with_wrench);
     return 0;
 }
 
@@ -290,10 +345,7 @@ static int function_traverse(PyObject *object, visitproc visit, void *arg)
 {
     function_object *self = (function_object *)object;
     Py_VISIT(self->fallback);
-    Py_VISIT(self->constants);
-    for (int i = 0; i < 2; i++) {
-        Py_VISIT(self->kernels[i].owner);
-    }
+    Py_VISIT(self->calls);
     return 0;
 }
 
@@ -301,13 +353,9 @@ static int function_clear(PyObject *object)
 {
     function_object *self = (function_object *)object;
     Py_CLEAR(self->fallback);
-    Py_CLEAR(self->constants);
-    for (int i = 0; i < 2; i++) {
-        self->kernels[i].single = NULL;
-        self->kernels[i].batch = NULL;
-        Py_CLEAR(self->kernels[i].key);
-        Py_CLEAR(self->kernels[i].owner);
-    }
+    Py_CLEAR(self->calls);
+    Py_CLEAR(self->keys[0]);
+    Py_CLEAR(self->keys[1]);
     return 0;
 }
 
@@ -318,26 +366,6 @@ static void function_dealloc(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
-static PyMethodDef function_methods[] = {
-    {"attempt", (PyCFunction)(void (*)(void))function_attempt, METH_FASTCALL | METH_KEYWORDS,
-     "Run a kernel; None if this call is not one for a kernel."},
-    {"bind", function_bind, METH_VARARGS,
-     "bind(with_wrench, batch, key, address, owner): use the kernel at this address."},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyObject *function_direct(PyObject *object, void *closure)
-{
-    (void)closure;
-    Py_INCREF(object);
-    return object;
-}
-
-static PyGetSetDef function_properties[] = {
-    {"direct", function_direct, NULL, "The function itself, to be called.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
 static PyMemberDef function_members[] = {
     {"__wrapped__", T_OBJECT, offsetof(function_object, fallback), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -346,7 +374,7 @@ static PyMemberDef function_members[] = {
 static PyTypeObject function_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "robot_dynamics_ros.codegen.runtime._entry.Function",
-    .tp_doc = "A function of a model: runs a compiled kernel, or calls its fallback.",
+    .tp_doc = "A function of a model: runs its present Call, or calls its fallback.",
     .tp_basicsize = sizeof(function_object),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(function_object, vectorcall),
@@ -356,9 +384,7 @@ static PyTypeObject function_type = {
     .tp_traverse = function_traverse,
     .tp_clear = function_clear,
     .tp_dealloc = function_dealloc,
-    .tp_methods = function_methods,
     .tp_members = function_members,
-    .tp_getset = function_properties,
 };
 
 static struct PyModuleDef module = {
@@ -373,12 +399,14 @@ PyMODINIT_FUNC PyInit__entry(void)
     import_array();
     name_out = PyUnicode_InternFromString("out");
     name_wrench = PyUnicode_InternFromString("wrench");
-    if (name_out == NULL || name_wrench == NULL || PyType_Ready(&function_type) < 0) {
+    if (name_out == NULL || name_wrench == NULL || PyType_Ready(&call_type) < 0
+        || PyType_Ready(&function_type) < 0) {
         return NULL;
     }
     PyObject *result = PyModule_Create(&module);
-    if (result != NULL && PyModule_AddObjectRef(result, "Function",
-                                                (PyObject *)&function_type) < 0) {
+    if (result != NULL
+        && (PyModule_AddObjectRef(result, "Call", (PyObject *)&call_type) < 0
+            || PyModule_AddObjectRef(result, "Function", (PyObject *)&function_type) < 0)) {
         Py_CLEAR(result);
     }
     return result;

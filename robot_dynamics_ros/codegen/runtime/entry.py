@@ -3,60 +3,166 @@
 Calls of compiled kernels from Python.
 
 The C extension `_entry` checks arrays and calls a kernel in about a hundred nanoseconds. Where
-it has not been built, `NumbaEntry` does the same with numba unpacking the arrays.
+it has not been built, ctypes calls the same kernels; that takes two microseconds.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.codegen.equations import WITH_WRENCH
+from robot_dynamics_ros.codegen.llvm.source import INPUT_POINTERS
 
 
 def _built_extension() -> Any:
     try:
-        return import_module('robot_dynamics_ros.codegen.runtime._entry')
+        module = import_module('robot_dynamics_ros.codegen.runtime._entry')
     except ImportError:
         return None
+    return module if hasattr(module, 'Call') else None  # None: built from another version
 
 
 #: The C extension; None where it has not been built.
 C_ENTRY = _built_extension()
 
 
-class Entry(Protocol):
-    """The kernels of one function of a model."""
+class Call(Protocol):
+    """The kernels of one function with the constants of one set of parameters."""
 
-    def bind(self, with_wrench: bool, batch: bool, key: str, address: int,
-             owner: object) -> None:
-        """Use the kernel at an address."""
-
-    def attempt(self, *inputs: Array, wrench: Array | None = None,
-                out: Array | None = None) -> Array | None:
-        """Run a kernel on C-contiguous float64 arrays; None if no kernel can do this."""
-
-    @property
-    def direct(self) -> Callable[..., Array]:
-        """A function to put in place of the method of the model."""
+    def attempt(self, *inputs: Array, out: Array | None = None) -> Array | None:
+        """Run a kernel; None if there is none for these arguments."""
 
 
-def new_entry(fallback: Callable[..., Array], constants: list[dict[str, Array]], inputs: int,
-              joints: int, shape: tuple[int, ...], lanes: int) -> Entry:
+#: A list of one dict: the calls in use by name of the function.
+Calls = list[dict[str, Call]]
+
+
+def new_call(single: int, batch: int, owner: object, constants: Array, widths: tuple[int, ...],
+             shape: tuple[int, ...], lanes: int) -> Call:
     """
-    Return an entry without kernels.
+    Return a call of kernels.
 
-    :param fallback: called with the arguments where `direct` is called and no kernel fits.
-    :param constants: a list of one dict: constants of the kernels by their key.
-    :param inputs: number of joint vectors a kernel takes.
-    :param joints: number of joints.
+    :param single: address of the kernel for one state; 0 = none.
+    :param batch: address of the kernel for a batch; 0 = none.
+    :param owner: what keeps the code in memory.
+    :param constants: k0, k1, ... of the kernels.
+    :param widths: entries of each input per state.
     :param shape: shape of the result of one state.
-    :param lanes: a batch kernel needs at least as many states.
+    :param lanes: smallest number of states of a batch kernel.
     """
-    if C_ENTRY is not None:
-        entry: Entry = C_ENTRY.Function(fallback, constants, inputs, joints, shape, lanes)
-        return entry
-    from robot_dynamics_ros.codegen.runtime.numba_entry import NumbaEntry
+    make = CtypesCall if C_ENTRY is None else C_ENTRY.Call
+    call: Call = make(single, batch, owner, constants, widths, shape, lanes)
+    return call
 
-    return NumbaEntry(fallback, constants, joints, shape, lanes)
+
+def new_function(fallback: Callable[..., Array], calls: Calls, name: str) -> Callable[..., Array]:
+    """
+    Return a function that runs the call in use, or `fallback` where that is not possible.
+
+    :param fallback: a method of a model.
+    :param calls: where the call is, under the name, with WITH_WRENCH appended if there is one.
+    :param name: name of the function.
+    """
+    make = ctypes_function if C_ENTRY is None else C_ENTRY.Function
+    function: Callable[..., Array] = make(fallback, calls, name, name + WITH_WRENCH)
+    return function
+
+
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
+
+#: One state takes less time than giving up the interpreter's lock and taking it back. Arguments
+#: are not declared: all are pointers already, and declared ones take longer.
+_Single = ctypes.PYFUNCTYPE(ctypes.c_int)
+#: During a batch the lock is free for other threads.
+_Batch = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_longlong,
+                          *[ctypes.c_void_p] * (INPUT_POINTERS + 2))
+
+
+class CtypesCall:
+    """A call without the C extension; parameters as for `new_call`."""
+
+    def __init__(self, single: int, batch: int, owner: object, constants: Array,
+                 widths: tuple[int, ...], shape: tuple[int, ...], lanes: int) -> None:
+        """Prepare the two functions."""
+        self._single = _Single(single) if single else None
+        self._batch = _Batch(batch) if batch else None
+        self._kept = owner, constants
+        self._constants = ctypes.c_void_p(constants.ctypes.data)
+        self._inputs = [(width,) for width in widths]
+        self._unused = (None,) * (INPUT_POINTERS - len(widths))
+        self._shape = shape
+        self._lanes = lanes
+
+    def attempt(self, *inputs: Array, out: Array | None = None) -> Array | None:
+        """Run a kernel; None if there is none for these arguments."""
+        if len(inputs) != len(self._inputs):
+            return None
+        copies = []  # bytes are the quickest way to a pointer
+        for array, shape in zip(inputs, self._inputs):
+            if type(array) is not _ARRAY or array.dtype is not _FLOAT:
+                return None
+            if array.shape != shape:
+                return self._attempt_batch(inputs, out)
+            copies.append(array.tobytes())
+        result = np.empty(self._shape) if out is None else out
+        if self._single is None or not _fits(result, self._shape):
+            return None
+        writable: Any = result  # for the type checker, which knows no buffers in Python 3.11
+        pointer = ctypes.byref(ctypes.c_double.from_buffer(writable)) if result.size else None
+        status = self._single(*copies, *self._unused, self._constants, pointer)
+        return result if status == 0 else None
+
+    def _attempt_batch(self, inputs: tuple[Array, ...], out: Array | None) -> Array | None:
+        count = len(inputs[0]) if inputs[0].ndim == 2 else 0
+        if any(type(array) is not _ARRAY or array.dtype is not _FLOAT
+               or array.shape != (count, *shape)
+               or not array.flags.c_contiguous or not array.flags.aligned
+               or (out is not None and np.may_share_memory(array, out))
+               for array, shape in zip(inputs, self._inputs)):
+            return None
+        result = np.empty((count, *self._shape)) if out is None else out
+        if not _fits(result, (count, *self._shape)):
+            return None
+        if count < self._lanes:
+            rows = (self.attempt(*(array[i] for array in inputs), out=result[i])
+                    for i in range(count))
+            return None if any(row is None for row in rows) else result
+        if self._batch is None:
+            return None
+        pointers = (array.ctypes.data for array in inputs)
+        status = self._batch(count, *pointers, *self._unused, self._constants,
+                             result.ctypes.data)
+        return result if status == 0 else None
+
+
+def _fits(out: Array, shape: tuple[int, ...]) -> bool:
+    """Return whether a kernel can write a result there."""
+    return (type(out) is _ARRAY and out.dtype is _FLOAT and out.shape == shape
+            and out.flags.carray)
+
+
+def ctypes_function(fallback: Callable[..., Array], calls: Calls, key: str,
+                    key_with_wrench: str) -> Callable[..., Array]:
+    """Return a function without the C extension; see `new_function`."""
+    @wraps(fallback)
+    def function(*inputs: Any, wrench: ArrayLike | None = None, out: Array | None = None,
+                 **others: Any) -> Array:
+        arrays = inputs if wrench is None else (*inputs, wrench)
+        call = calls[0].get(key if wrench is None else key_with_wrench)
+        if call is not None and not others:
+            result = call.attempt(*arrays, out=out)
+            if result is not None:
+                return result
+        if wrench is not None:
+            others['wrench'] = wrench
+        return fallback(*inputs, out=out, **others)
+
+    return function

@@ -2,37 +2,85 @@
 """
 Ways to calculate the functions of one chain: generated Python, machine code, or the loop form.
 
-A `FunctionSet` makes a kernel when a function is first used.
+`Kernels` makes a kernel when a function is first used; a `Snapshot` holds the parameters that
+kernels calculate with.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.equations import (
-    INPUTS,
-    WITH_WRENCH,
-    Grouping,
-    loop_form,
-    program_of,
-    result_shape,
-)
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.codegen.equations import Grouping, loop_form, program_of, result_shape
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
-from robot_dynamics_ros.codegen.llvm.machine import Machine, this_machine
+from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, Machine, this_machine
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
-from robot_dynamics_ros.codegen.printers.python import body_source, compiled
+from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.codegen.runtime.entry import Entry, new_entry
-from robot_dynamics_ros.codegen.runtime.snapshot import Prologue, Snapshot
-from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
+from robot_dynamics_ros.codegen.runtime.entry import Call, new_call
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
+
+
+class Snapshot:
+    """
+    Parameter values of a model, never changed but replaced.
+
+    :param minimal: (p,) minimal parameters.
+    :param physics: joint physics.
+    """
+
+    def __init__(self, minimal: ArrayLike, physics: JointPhysics) -> None:
+        """Copy the values."""
+        self.minimal = read_only(minimal)
+        self.physics = physics
+        self.form = JointForm.of(physics)
+        #: Constants of every program that has been used, by its name.
+        self.constants: dict[str, Array] = {}
+        #: Calls of machine code with these constants, by the name of the function.
+        self.calls: dict[str, Call] = {}
+
+    @cached_property
+    def values(self) -> dict[str, list[float]]:
+        """Values of the parameters by the names that programs use."""
+        return {'mlc': self.minimal.tolist(), **joint_parameters(self.physics)}
+
+
+class Prologue:
+    """Gives the constants of one program from parameter values."""
+
+    def __init__(self, program: Program) -> None:
+        """Compile the prologue as Python."""
+        self._name = program.name
+        self._count = len(program.constants)
+        self._names = [vector.name for vector in program.parameters if vector.width]
+        self._function = compiled(prologue_source(program), f'{program.name}_constants', math)
+
+    def constants(self, snapshot: Snapshot) -> Array:
+        """
+        Return k0, k1, ... and a last entry: zero, or NaN if a parameter is not finite.
+
+        They are calculated once per snapshot.
+        """
+        constants = snapshot.constants.get(self._name)
+        if constants is None:
+            vectors = [snapshot.values[name] for name in self._names]
+            finite = all(math.isfinite(value) for vector in vectors for value in vector)
+            try:
+                values = self._function(*vectors)
+            except ZeroDivisionError:  # a joint without any inertia: no acceleration
+                finite, values = False, [math.nan] * self._count
+            constants = read_only([*values, 0.0 if finite else math.nan])
+            snapshot.constants[self._name] = constants
+        return constants
 
 
 class Kernel(Protocol):
@@ -95,12 +143,12 @@ class PythonKernel:
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Calculate the constants of new parameters."""
-        snapshot.constants_of(self._prologue)
+        self._prologue.constants(snapshot)
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
                  out: Array | None) -> Array:
         """Return the result."""
-        *constants, zero = snapshot.constants_of(self._prologue).tolist()
+        *constants, zero = self._prologue.constants(snapshot).tolist()
         first = next(iter(arrays.values()))
         shape = first.shape[:-1] + self.shape
         if math.isnan(zero):
@@ -127,47 +175,48 @@ class PythonKernel:
 class MachineKernel:
     """Machine code; generated Python where an angle is too large for it."""
 
-    def __init__(self, program: Program, chain: Chain, machine: Machine, entry: Entry) -> None:
+    def __init__(self, program: Program, chain: Chain, machine: Machine) -> None:
         """Compile nothing yet."""
         self._program = program
         self.shape = program.shape
         self._chain = chain
         self._machine = machine
-        self._entry = entry
         self._prologue = Prologue(program)
-        self._bound: set[bool] = set()
+        self._code: dict[bool, LoadedFunction] = {}  # for one state, and for a batch
         self._python: PythonKernel | None = None
 
     def prepare(self, snapshot: Snapshot) -> None:
-        """Calculate the constants of new parameters."""
-        snapshot.constants_of(self._prologue)
+        """Leave a call with the constants of new parameters."""
+        code = dict(self._code)
+        single, batch = (code[key].address if key in code else 0 for key in (False, True))
+        snapshot.calls[self._program.name] = new_call(
+            single, batch, code, self._prologue.constants(snapshot),
+            tuple(vector.width for vector in self._program.inputs), self.shape,
+            self._machine.width)
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
                  out: Array | None) -> Array:
         """Return the result."""
-        self.prepare(snapshot)
         first = next(iter(arrays.values()))
-        self._bind(first.ndim == 2 and len(first) >= self._machine.width)
-        contiguous = {name: _contiguous(array) for name, array in arrays.items()}
-        wrench = contiguous.pop('wrench', None)
+        self._compile(first.ndim == 2 and len(first) >= self._machine.width)
+        self.prepare(snapshot)
+        call = snapshot.calls[self._program.name]
+        contiguous = [_contiguous(array) for array in arrays.values()]
         # a kernel does not write a batch over its inputs: the second attempt has its own array
         for place in (out, None):
-            result = self._entry.attempt(*contiguous.values(), wrench=wrench, out=place)
+            result = call.attempt(*contiguous, out=place)
             if result is not None:
                 return result
         if self._python is None:
             self._python = PythonKernel(self._program, self._chain)
         return self._python.evaluate(snapshot, arrays, out)
 
-    def _bind(self, batch: bool) -> None:
-        """Compile the kernel for one state or for a batch, if it is not there yet."""
-        if batch not in self._bound:
-            name = self._program.name
+    def _compile(self, batch: bool) -> None:
+        """Compile the code for one state or for a batch, if it is not there yet."""
+        if batch not in self._code:
             source = llvm_source(self._program, self._machine.width, batch=batch)
-            function = self._machine.load(self._machine.compile(source), name)
-            with_wrench = any(vector.name == 'wrench' for vector in self._program.inputs)
-            self._entry.bind(with_wrench, batch, name, function.address, function)
-            self._bound.add(batch)
+            self._code[batch] = self._machine.load(self._machine.compile(source),
+                                                   self._program.name)
 
 
 def _contiguous(array: Array) -> Array:
@@ -191,75 +240,63 @@ LONGEST_PROGRAM = 30_000
 STRAIGHT_LINE, LOOP = 'straight line', 'loop'
 
 
-class FunctionSet:
+class Kernels:
     """
-    All functions of a chain for one form of joint physics and one backend.
+    The kernels of a chain, each made when it is first used.
 
     :param chain: the robot.
     :param grouping: of the minimal parameters.
-    :param form: what the joints are modelled with.
-    :param backend: 'python', 'numpy' or 'numba'.
+    :param backend: 'python', 'numpy' or 'llvm'.
     """
 
-    def __init__(self, chain: Chain, grouping: Grouping, form: JointForm, backend: str) -> None:
+    def __init__(self, chain: Chain, grouping: Grouping, backend: str) -> None:
         """Generate nothing yet."""
         self._chain = chain
         self._grouping = grouping
         self._backend = backend
-        self._kernels: dict[str, Kernel] = {}
-        self._entries: dict[str, Entry] = {}
-        self._lock = threading.RLock()
-        self.form = form
-        #: One dict: constants of the programs in use; replaced as a whole.
-        self.constants: list[dict[str, Array]] = [{}]
-        #: How each function that has been used is calculated: STRAIGHT_LINE or LOOP.
-        self.forms: dict[str, str] = {}
+        self._kernels: dict[tuple[JointForm, str], Kernel] = {}
+        self._lock = threading.Lock()
 
-    def use(self, snapshot: Snapshot) -> None:
-        """Let compiled functions take their constants from another snapshot from now on."""
+    def prepare(self, snapshot: Snapshot) -> None:
+        """Let the functions used so far be as quick with new parameters."""
         with self._lock:
-            for kernel in self._kernels.values():
-                kernel.prepare(snapshot)
-            self.constants[0] = snapshot.constants
+            for (form, _), kernel in self._kernels.items():
+                if form == snapshot.form:
+                    kernel.prepare(snapshot)
 
-    def program(self, name: str, largest: int | None = None) -> Program:
+    def program(self, form: JointForm, name: str, largest: int | None = None) -> Program:
         """
         Return the program of a function.
 
         :raises GraphTooLarge: it has more than `largest` operations.
         """
-        return program_of(self._chain, self._grouping, name, self.form, largest=largest)
+        return program_of(self._chain, self._grouping, name, form, largest=largest)
 
-    def kernel(self, name: str, fallback: Callable[..., Array]) -> Kernel:
+    def kernel(self, form: JointForm, name: str) -> Kernel:
         """
         Return a function, generated now if it has not been used before.
 
+        :param form: what the joints are modelled with.
         :param name: one of INPUTS, or with WITH_WRENCH appended.
-        :param fallback: what the entry calls where no kernel fits: the method of the model.
         """
-        kernel = self._kernels.get(name)
+        kernel = self._kernels.get((form, name))
         if kernel is None:
             with self._lock:
-                kernel = self._kernels.get(name) or self._new_kernel(name, fallback)
-                self._kernels[name] = kernel
+                kernel = self._kernels.get((form, name)) or self._new_kernel(form, name)
+                self._kernels[form, name] = kernel
         return kernel
 
-    def entry(self, plain: str) -> Entry | None:
-        """Return the entry to the kernels of a function, if it has machine code."""
-        return self._entries.get(plain)
+    def used(self, form: JointForm) -> dict[str, str]:
+        """Return how each function used so far is calculated: STRAIGHT_LINE or LOOP."""
+        return {name: LOOP if isinstance(kernel, LoopKernel) else STRAIGHT_LINE
+                for (kernel_form, name), kernel in list(self._kernels.items())
+                if kernel_form == form}
 
-    def _new_kernel(self, name: str, fallback: Callable[..., Array]) -> Kernel:
-        plain = name.removesuffix(WITH_WRENCH)
+    def _new_kernel(self, form: JointForm, name: str) -> Kernel:
         try:
-            program = self.program(name, LONGEST_PROGRAM)
+            program = self.program(form, name, LONGEST_PROGRAM)
         except GraphTooLarge:
-            self.forms[name] = LOOP
             return LoopKernel(self._chain, self._grouping, name)
-        self.forms[name] = STRAIGHT_LINE
-        if self._backend != 'numba':
-            return PythonKernel(program, self._chain, rows=self._backend == 'numpy')
-        machine = this_machine()
-        if plain not in self._entries:
-            self._entries[plain] = new_entry(fallback, self.constants, len(INPUTS[plain]),
-                                             len(self._chain), program.shape, machine.width)
-        return MachineKernel(program, self._chain, machine, self._entries[plain])
+        if self._backend == 'llvm':
+            return MachineKernel(program, self._chain, this_machine())
+        return PythonKernel(program, self._chain, rows=self._backend == 'numpy')

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +20,21 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, grouping_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
-from robot_dynamics_ros.codegen.runtime.kernels import FunctionSet
+from robot_dynamics_ros.codegen.runtime.entry import new_function
+from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
-from robot_dynamics_ros.codegen.runtime.snapshot import Snapshot
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
 
-BACKENDS = ('auto', 'python', 'numpy', 'numba')
+BACKENDS = ('auto', 'python', 'numpy', 'llvm')
+
+#: Former name of the backend 'llvm'.
+_NUMBA = 'numba'
+
+#: What of a model may be assigned.
+_SETTABLE = ('parameters', 'joint_physics')
 
 
 def compile_model(chain: Chain, backend: str = 'auto') -> Model:
@@ -36,17 +42,19 @@ def compile_model(chain: Chain, backend: str = 'auto') -> Model:
     Return the dynamics of a chain; every function is compiled when it is first called.
 
     :param chain: the robot; its inertias and joint physics are the first parameters.
-    :param backend: 'numba': machine code by numba's compiler, LLVM; 'numpy': generated Python,
-        a batch on numpy rows; 'python': generated Python, one state after the other; 'auto':
-        'numba' where it is installed, else 'numpy'.
-    :raises ParameterError: unknown backend, or numba cannot be used.
+    :param backend: 'llvm' (formerly 'numba'): machine code; 'numpy': generated Python, a batch
+        on numpy rows; 'python': generated Python, one state after the other; 'auto': 'llvm'
+        where llvmlite is installed, else 'numpy'.
+    :raises ParameterError: unknown backend, or llvmlite cannot be used.
     """
+    if backend == _NUMBA:
+        backend = 'llvm'
     if backend not in BACKENDS:
         raise ParameterError(f"unknown backend '{backend}'; known are {', '.join(BACKENDS)}")
-    if backend == 'numba' and why_not():
-        raise ParameterError(f"backend 'numba': {why_not()}; 'auto' takes what is there")
+    if backend == 'llvm' and why_not():
+        raise ParameterError(f"backend 'llvm': {why_not()}; 'auto' takes what is there")
     if backend == 'auto':
-        backend = 'numpy' if why_not() else 'numba'
+        backend = 'numpy' if why_not() else 'llvm'
     return Model(chain, backend)
 
 
@@ -64,12 +72,29 @@ class Model:
         self._chain = chain
         self._backend = backend
         self._mlc = minimal_parameters(chain)
-        self._grouping = grouping_of(chain, self._mlc)
+        self._kernels = Kernels(chain, grouping_of(chain, self._mlc), backend)
         self._lock = threading.Lock()
-        self._function_sets: dict[JointForm, FunctionSet] = {}
-        snapshot = Snapshot(self._mlc.values, chain.joint_physics)
-        # functions and their parameters are replaced in one step
-        self._in_use = (self._functions_for(snapshot), snapshot)
+        self._snapshot = Snapshot(self._mlc.values, chain.joint_physics)
+        self._calls = [self._snapshot.calls]
+        if backend == 'llvm':  # in front of every method, see the docstring of this folder
+            vars(self).update({name: new_function(getattr(self, name), self._calls, name)
+                               for name in INPUTS if hasattr(type(self), name)})
+
+    def __repr__(self) -> str:
+        """Return what a reader wants to know first."""
+        chain = self._chain
+        return (f'<Model of {chain.robot}: {len(chain)} joints from {chain.base} to {chain.tip}, '
+                f"{len(self._mlc)} minimal parameters, backend '{self._backend}'>")
+
+    if not TYPE_CHECKING:  # a type checker that sees this would let every assignment pass
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse what would be stored and never used."""
+            if not name.startswith('_') and name not in _SETTABLE:
+                known = 'is read-only' if hasattr(type(self), name) else 'is unknown'
+                raise AttributeError(
+                    f"attribute '{name}' of a Model {known}; {' and '.join(_SETTABLE)} may be "
+                    'assigned, everything else belongs to the chain it is compiled from')
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what cannot be made again: everything but compiled code."""
@@ -88,7 +113,7 @@ class Model:
     @property
     def forms(self) -> dict[str, str]:
         """How each function called so far is calculated: 'straight line' code or 'loop'."""
-        return dict(self._in_use[0].forms)
+        return self._kernels.used(self._snapshot.form)
 
     @property
     def mlc(self) -> MlcSet:
@@ -98,7 +123,7 @@ class Model:
     @property
     def operations(self) -> Mapping[str, tuple[int, int]]:
         """Multiplications and additions of each function; sines and cosines not counted."""
-        return OperationCounts(self._chain, self._mlc, self._in_use[0])
+        return OperationCounts(self._chain, self._mlc, self._kernels, self._snapshot.form)
 
     @property
     def parameters(self) -> Array:
@@ -107,7 +132,7 @@ class Model:
 
         Assignment copies and checks them and replaces all at once, without recompiling.
         """
-        return self._in_use[1].minimal
+        return self._snapshot.minimal
 
     @parameters.setter
     def parameters(self, values: ArrayLike) -> None:
@@ -116,7 +141,7 @@ class Model:
     @property
     def joint_physics(self) -> JointPhysics:
         """Rotor inertia, friction, offset and coupling in use; may be assigned."""
-        return self._in_use[1].physics
+        return self._snapshot.physics
 
     @joint_physics.setter
     def joint_physics(self, physics: JointPhysics) -> None:
@@ -136,22 +161,12 @@ class Model:
         if physics is not None:
             physics.check(self._chain.joint_names)
         with self._lock:
-            functions, old = self._in_use
+            old = self._snapshot
             snapshot = Snapshot(old.minimal if values is None else values,
                                 old.physics if physics is None else physics)
-            if functions.form != snapshot.form:
-                for name in INPUTS:  # entries to the former functions
-                    self.__dict__.pop(name, None)
-            self._in_use = self._functions_for(snapshot), snapshot
-
-    def _functions_for(self, snapshot: Snapshot) -> FunctionSet:
-        """Return the functions for this form of joints, with these parameters."""
-        if snapshot.form not in self._function_sets:
-            self._function_sets[snapshot.form] = FunctionSet(
-                self._chain, self._grouping, snapshot.form, self._backend)
-        functions = self._function_sets[snapshot.form]
-        functions.use(snapshot)
-        return functions
+            self._kernels.prepare(snapshot)
+            self._snapshot = snapshot
+            self._calls[0] = snapshot.calls
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -227,24 +242,14 @@ class Model:
                   wrench: ArrayLike | None = None) -> Array:
         """Check the arrays, generate the function if it is new, and run it."""
         arrays = state_arrays(self._chain, **dict(zip(INPUTS[name], values)), wrench=wrench)
-        functions, snapshot = self._in_use
-        method = getattr(type(self), name, type(self).regressor).__get__(self)
-        kernel = functions.kernel(name if wrench is None else name + WITH_WRENCH, method)
+        snapshot = self._snapshot
+        kernel = self._kernels.kernel(snapshot.form,
+                                      name if wrench is None else name + WITH_WRENCH)
         shape = next(iter(arrays.values())).shape[:-1]
         result = kernel.evaluate(snapshot, arrays, _checked(out, shape + kernel.shape))
-        self._shorten(name, functions)
         if out is not None and result is not out:
             out[...] = result
         return result if out is None else out
-
-    def _shorten(self, name: str, functions: FunctionSet) -> None:
-        """Let the next call of a compiled function go straight to its kernels."""
-        entry = functions.entry(name)
-        if (entry is not None and hasattr(type(self), name)
-                and self.__dict__.get(name) is not entry.direct):
-            with self._lock:
-                if functions is self._in_use[0]:
-                    self.__dict__[name] = entry.direct
 
 
 def _checked(out: Array | None, shape: tuple[int, ...]) -> Array | None:

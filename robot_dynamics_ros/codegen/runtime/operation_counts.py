@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.equations import INPUTS, TAKE_WRENCH, WITH_WRENCH
 from robot_dynamics_ros.codegen.program import Operations
-from robot_dynamics_ros.codegen.runtime.kernels import FunctionSet
+from robot_dynamics_ros.codegen.runtime.kernels import Kernels
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 
@@ -22,14 +23,17 @@ class OperationCounts(Mapping[str, Operations]):
 
     :param chain: the robot.
     :param mlc: its minimal set.
-    :param functions: where the programs come from.
+    :param kernels: where the programs come from.
+    :param form: what the joints are modelled with.
     """
 
-    def __init__(self, chain: Chain, mlc: MlcSet, functions: FunctionSet) -> None:
+    def __init__(self, chain: Chain, mlc: MlcSet, kernels: Kernels,
+                 form: JointForm) -> None:
         """Count nothing yet."""
         self._chain = chain
         self._mlc = mlc
-        self._functions = functions
+        self._kernels = kernels
+        self._form = form
 
     def __iter__(self) -> Iterator[str]:
         """Return the names."""
@@ -46,7 +50,7 @@ class OperationCounts(Mapping[str, Operations]):
         if name not in list(iter(self)):
             raise KeyError(name)
         if name != PUBLISHED:
-            return self._functions.program(name).operations
-        links = self._functions.program('inverse_dynamics' + WITH_WRENCH).operations
+            return self._kernels.program(self._form, name).operations
+        links = self['inverse_dynamics' + WITH_WRENCH]
         rotors = len(rotor_grouping(self._chain, self._mlc).separate)  # Ia qdd, once each
         return Operations(links.multiplications + rotors, links.additions + rotors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of compiled kernels: the C extension, and numba in its place."""
+"""Calls of compiled kernels: the C extension, and ctypes in its place."""
 
 import gc
 import weakref
@@ -16,11 +16,11 @@ from robot_dynamics_ros.errors import StateError
 needs_c = pytest.mark.skipif(entry.C_ENTRY is None, reason='the C entry point was not built')
 
 
-@pytest.fixture(params=[pytest.param('C', marks=needs_c), 'numba'])
+@pytest.fixture(params=[pytest.param('C', marks=needs_c), 'ctypes'])
 def model(request, demo_arm, monkeypatch):
-    if request.param == 'numba':
+    if request.param == 'ctypes':
         monkeypatch.setattr(entry, 'C_ENTRY', None)
-    return compile_model(demo_arm, 'numba')
+    return compile_model(demo_arm, 'llvm')
 
 
 def test_both_ways_calculate_the_same(model, rng):
@@ -74,7 +74,7 @@ def test_new_parameters_hold_from_the_next_call_on(model, rng):
 
 
 def test_models_are_freed(demo_arm):
-    model = compile_model(demo_arm, 'numba')
+    model = compile_model(demo_arm, 'llvm')
     zero = np.zeros(7)
     model.torque(zero, zero, zero)
     gone = weakref.ref(model)
@@ -86,47 +86,96 @@ def test_models_are_freed(demo_arm):
     assert gone() is None
 
 
-@needs_c
-class TestFunction:
-    """The C extension alone, without a kernel."""
+def fallback(*args, **others):
+    return 'fallback', len(args), sorted(others)
 
-    def function(self, **options):
-        settings = {'fallback': lambda *args, **others: ('fallback', len(args), sorted(others)),
-                    'constants': [{}], 'inputs': 1, 'joints': 2, 'shape': (2,), 'lanes': 8}
-        return entry.C_ENTRY.Function(**settings | options)
 
-    def test_without_kernels_the_fallback_is_called(self):
-        function = self.function()
-        assert function(np.zeros(2)) == ('fallback', 1, [])
-        assert function() == ('fallback', 0, [])
+WAYS = [pytest.param('C', marks=needs_c), 'ctypes']
+
+
+@pytest.mark.parametrize('way', WAYS)
+class TestAlone:
+    """Functions and calls without a kernel."""
+
+    @pytest.fixture(autouse=True)
+    def chosen(self, way, monkeypatch):
+        if way == 'ctypes':
+            monkeypatch.setattr(entry, 'C_ENTRY', None)
+
+    def call(self, **options):
+        settings = {'single': 0, 'batch': 0, 'owner': None, 'constants': np.zeros(1),
+                    'widths': (2,), 'shape': (2,), 'lanes': 8}
+        return entry.new_call(**settings | options)
+
+    def test_without_calls_the_fallback_is_called(self):
+        function = entry.new_function(fallback, [{}], 'f')
+        assert function(np.zeros(2), out=None)[:2] == ('fallback', 1)
+        assert function(out=None)[:2] == ('fallback', 0)
         assert function(1, 2, 3, out=None, other=4) == ('fallback', 3, ['other', 'out'])
-        assert function.attempt(np.zeros(2)) is None
+        assert function(1, out=None, wrench=2) == ('fallback', 1, ['out', 'wrench'])
+
+    def test_a_call_without_kernels_declines(self):
+        call = self.call()
+        for inputs in ([np.zeros(2)], [np.zeros((3, 2))], [np.zeros((9, 2))], [], [[1.0, 2.0]],
+                       [np.zeros(2), np.zeros(2)], [np.zeros((1, 1, 2))], [np.zeros(())]):
+            assert call.attempt(*inputs) is None
+        function = entry.new_function(fallback, [{'f': call}], 'f')
+        assert function(np.zeros(2), out=None)[0] == 'fallback'
+        assert function(*np.zeros((7, 2)), out=None)[0] == 'fallback'
+
+    def test_a_kernel_is_not_run_on_other_arrays(self):
+        call = self.call(single=1, batch=1)  # calling these addresses would crash
+        for array in (np.zeros(3), np.zeros(2, np.float32), np.zeros(2, '>f8'), [0.0, 0.0],
+                      np.zeros((9, 3)), np.zeros((9, 2), order='F'), np.ma.zeros(2)):
+            assert call.attempt(array) is None
+        read_only = np.zeros(2)
+        read_only.flags.writeable = False
+        for out in (np.zeros(3), np.zeros((1, 2)), np.zeros(4)[::2], read_only, [0.0, 0.0]):
+            assert call.attempt(np.zeros(2), out=out) is None
+        many = np.zeros((9, 2))
+        assert call.attempt(many, out=many) is None
 
     def test_an_error_of_the_fallback_is_passed_on(self):
-        def fail(*_):
+        def fail(*_, **__):
             raise KeyError('why')
 
         with pytest.raises(KeyError, match='why'):
-            self.function(fallback=fail)(1)
-
-    @pytest.mark.parametrize('wrong', [
-        {'constants': []}, {'constants': [1]}, {'inputs': 0}, {'inputs': 5}, {'shape': ()},
-        {'shape': (1, 2, 3)}, {'shape': (-1,)}, {'lanes': 0}, {'joints': 0}])
-    def test_wrong_settings_are_refused(self, wrong):
-        with pytest.raises(ValueError, match=r'list of one dict|negative'):
-            self.function(**wrong)
-
-    def test_a_kernel_without_constants_is_not_run(self):
-        function = self.function()
-        function.bind(False, False, 'key', 1, None)  # calling this address would crash
-        assert function(np.zeros(2)) == ('fallback', 1, [])
+            entry.new_function(fail, [{}], 'f')(1)
 
     def test_attempt_takes_no_other_keyword(self):
-        with pytest.raises(TypeError, match='inputs, wrench and out'):
-            self.function().attempt(np.zeros(2), speed=1)
+        with pytest.raises(TypeError):
+            self.call().attempt(np.zeros(2), speed=1)
 
-    def test_an_object_that_was_not_set_up_does_nothing(self):
+
+@needs_c
+class TestExtension:
+    """What the C extension refuses so that it cannot crash."""
+
+    @pytest.mark.parametrize('wrong', [
+        {'widths': ()}, {'widths': (1,) * 5}, {'shape': ()}, {'shape': (1, 2, 3)},
+        {'shape': (-1,)}, {'widths': (-1,)}, {'lanes': 0}, {'constants': np.zeros(4)[::2]},
+        {'constants': np.zeros(2, np.float32)}])
+    def test_wrong_settings_of_a_call(self, wrong):
+        settings = {'single': 0, 'batch': 0, 'owner': None, 'constants': np.zeros(1),
+                    'widths': (2,), 'shape': (2,), 'lanes': 8}
+        with pytest.raises(ValueError, match=r'inputs; a shape|negative|contiguous float64'):
+            entry.C_ENTRY.Call(**settings | wrong)
+
+    @pytest.mark.parametrize('calls', [[], [1], [{}, {}]])
+    def test_calls_that_are_no_list_of_one_dict(self, calls):
+        with pytest.raises(ValueError, match='list of one dict'):
+            entry.C_ENTRY.Function(fallback, calls, 'f', 'g')
+
+    def test_a_call_that_is_none(self):
+        function = entry.C_ENTRY.Function(fallback, [{'f': 'no call'}], 'f', 'g')
+        assert function(np.zeros(2)) == ('fallback', 1, [])
+
+    def test_a_function_that_was_not_set_up(self):
         function = entry.C_ENTRY.Function.__new__(entry.C_ENTRY.Function)
-        assert function.attempt(np.zeros(2)) is None
         with pytest.raises(TypeError):
             function(np.zeros(2))
+
+
+def test_an_extension_of_another_version_counts_as_none(monkeypatch):
+    monkeypatch.setattr(entry, 'import_module', lambda name: object())
+    assert entry._built_extension() is None

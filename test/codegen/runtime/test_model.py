@@ -25,7 +25,7 @@ from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import ParameterError, StateError
 
-BACKENDS = ['python', 'numpy', 'numba']
+BACKENDS = ['python', 'numpy', 'llvm']
 WITH_WRENCH = ['inverse_dynamics', 'torque', 'forward_dynamics']
 COUNT = 11  # not a multiple of any number of lanes
 
@@ -159,7 +159,7 @@ def test_a_wrench_is_taken_into_account(chain, models, rng, name):
 @pytest.mark.parametrize('largest', [np.pi, 1e3])
 def test_pinocchio_agrees(chain, rng, largest):
     chain = chain.with_joint_physics(JointPhysics.zero(len(chain)))
-    model, oracle = compile_model(chain, 'numba'), Oracle(chain)
+    model, oracle = compile_model(chain, 'llvm'), Oracle(chain)
     inputs, wrench = states_of(chain, 'torque', rng), rng.normal(size=(COUNT, 6))
     q, qd, qdd = inputs.values()
     q *= largest / np.pi
@@ -252,7 +252,7 @@ def test_any_number_of_joints_fits_into_lanes(joints):
     rng = np.random.default_rng(joints)
     chain = random_chain(rng, joints)
     inputs = states_of(chain, 'inverse_dynamics', rng)
-    assert_close(compile_model(chain, 'numba').inverse_dynamics(**inputs),
+    assert_close(compile_model(chain, 'llvm').inverse_dynamics(**inputs),
                  judged(chain, 'inverse_dynamics', **inputs), SAME_ALGEBRA)
 
 
@@ -313,7 +313,7 @@ class TestParameters:
             compile_model(demo_arm).joint_physics = JointPhysics.zero(3)
 
     def test_results_belong_to_one_parameter_set_while_they_are_swapped(self, demo_arm, rng):
-        model = compile_model(demo_arm, 'numba')
+        model = compile_model(demo_arm, 'llvm')
         one = [values[0] for values in states_of(demo_arm, 'torque', rng).values()]
         many = [np.tile(values, (100, 1)) for values in one]
         sets = [(model.parameters, physics_of(rng, 7)),
@@ -447,8 +447,33 @@ class TestArrays:
 
 
 def test_an_unknown_backend_is_refused(demo_arm):
-    with pytest.raises(ParameterError, match='known are auto, python, numpy, numba'):
+    with pytest.raises(ParameterError, match='known are auto, python, numpy, llvm'):
         compile_model(demo_arm, 'fortran')
+
+
+def test_the_former_name_of_a_backend_still_works(demo_arm):
+    assert compile_model(demo_arm, 'numba').backend == 'llvm'
+
+
+@pytest.mark.parametrize('backend', BACKENDS)
+class TestAttributes:
+    """What a model says of itself, and what it lets be assigned."""
+
+    @pytest.mark.parametrize(('name', 'word'), [
+        ('gravity', 'unknown'), ('paramters', 'unknown'), ('chain', 'read-only'),
+        ('mass_matrix', 'read-only'), ('backend', 'read-only')])
+    def test_nothing_is_swallowed(self, demo_arm, backend, name, word):
+        model = compile_model(demo_arm, backend)
+        with pytest.raises(AttributeError,
+                           match=f"'{name}' of a Model is {word}; parameters and joint_physics"):
+            setattr(model, name, 1.0)
+        assert 'gravity' not in vars(model)
+
+    def test_it_tells_its_robot(self, demo_arm, backend):
+        text = repr(compile_model(demo_arm, backend))
+        for part in ('demo_arm', '7 joints', demo_arm.base, demo_arm.tip, '43', backend):
+            assert part in text
+        assert len(text) < 200
 
 
 @pytest.fixture
@@ -470,8 +495,8 @@ def too_old(machine, source):
 
 
 @pytest.mark.parametrize(('place', 'broken', 'message'), [
-    ('robot_dynamics_ros.codegen.llvm.machine.find_spec', missing, 'pip install numba'),
-    ('robot_dynamics_ros.codegen.llvm.machine.Machine.compile', too_old, 'upgrade numba')])
+    ('robot_dynamics_ros.codegen.llvm.machine.find_spec', missing, 'pip install llvmlite'),
+    ('robot_dynamics_ros.codegen.llvm.machine.Machine.compile', too_old, 'upgrade llvmlite')])
 def test_without_a_compiler_everything_runs_on_numpy(demo_arm, fresh_compiler, monkeypatch, rng,
                                                      place, broken, message):
     monkeypatch.setattr(place, broken)
@@ -481,7 +506,7 @@ def test_without_a_compiler_everything_runs_on_numpy(demo_arm, fresh_compiler, m
     assert_close(model.torque(**inputs), compile_model(demo_arm, 'python').torque(**inputs),
                  SAME_ALGEBRA)
     with pytest.raises(ParameterError, match=message):
-        compile_model(demo_arm, 'numba')
+        compile_model(demo_arm, 'llvm')
 
 
 @pytest.mark.parametrize('duplicate', [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])

@@ -140,6 +140,13 @@ class Chain:
                              f'{len(self.link_names)} link names do not fit together')
         self.joint_physics.check(self.joint_names)
 
+    def __repr__(self) -> str:
+        """Return what a reader wants to know first."""
+        names = self.joint_names
+        joints = f'1 joint ({names[0]})' if len(names) == 1 else (
+            f'{len(names)} joints ({names[0]} ... {names[-1]})')
+        return f'<Chain of {self.robot}: {joints} from {self.base} to {self.tip}>'
+
     def __len__(self) -> int:
         """Return the number of moving joints n."""
         return len(self.joints)

@@ -21,7 +21,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.graph import Graph, Node
-from robot_dynamics_ros.codegen.program import Program, Vector
+from robot_dynamics_ros.codegen.program import Argument, Program
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
@@ -291,8 +291,8 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
     outputs = Equations(chain, grouping, form or JointForm(), inputs, parameter, graph,
                         arrangement or Arrangement()).result(name)
     return Program(name,
-                   tuple(Vector(key, len(nodes)) for key, nodes in inputs.items()),
-                   tuple(Vector(key, len(nodes)) for key, nodes in parameters.items()),
+                   tuple(Argument(key, len(nodes)) for key, nodes in inputs.items()),
+                   tuple(Argument(key, len(nodes)) for key, nodes in parameters.items()),
                    tuple(outputs), result_shape(name, len(chain), grouping.matrix.shape[1]),
                    graph)
 

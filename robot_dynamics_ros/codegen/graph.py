@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 #: Kinds of entries; the name of a function of one argument is a kind as well.
 INPUT, PARAMETER, NUMBER = 'input', 'parameter', 'number'
 ADD, MULTIPLY, DIVIDE = '+', '*', '/'
-#: Functions of one scalar that every printer knows.
-FUNCTIONS = ('sin', 'cos', 'tanh', 'exp')
+#: Elementary functions, of one scalar, that every printer knows.
+ELEMENTARY = ('sin', 'cos', 'tanh', 'exp')
 
 #: What equations on nodes give: a node, or a number where everything was known.
 Value: TypeAlias = 'Node | float'
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     """
     One operation.
 
-    :param kind: INPUT, PARAMETER, NUMBER, ADD, MULTIPLY, DIVIDE or one of FUNCTIONS.
+    :param kind: INPUT, PARAMETER, NUMBER, ADD, MULTIPLY, DIVIDE or one of ELEMENTARY.
     :param left: index of the first operand; -1 = none.
     :param right: index of the second operand; -1 = none.
     :param sign: +1 or -1, of the second operand of a sum and of the argument of a function.

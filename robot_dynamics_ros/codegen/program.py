@@ -10,7 +10,7 @@ from typing import NamedTuple
 from robot_dynamics_ros.codegen.graph import (
     ADD,
     DIVIDE,
-    FUNCTIONS,
+    ELEMENTARY,
     INPUT,
     MULTIPLY,
     NUMBER,
@@ -34,7 +34,7 @@ class Operations(NamedTuple):
     additions: int
 
 
-class Vector(NamedTuple):
+class Argument(NamedTuple):
     """
     A vector that a program takes.
 
@@ -63,8 +63,8 @@ class Program:
     """
 
     name: str
-    inputs: tuple[Vector, ...]
-    parameters: tuple[Vector, ...]
+    inputs: tuple[Argument, ...]
+    parameters: tuple[Argument, ...]
     outputs: tuple[Value, ...]
     shape: tuple[int, ...]
     graph: Graph
@@ -104,7 +104,7 @@ class Program:
 
     def functions(self, *kinds: str) -> list[int]:
         """Return the entries of the body that are functions of these kinds (default: any)."""
-        wanted = kinds or FUNCTIONS
+        wanted = kinds or ELEMENTARY
         return [i for i in self.body if self.graph.entries[i].kind in wanted]
 
     def entry(self, index: int) -> Entry:

@@ -9,11 +9,11 @@ from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.codegen.graph import Graph
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
-from robot_dynamics_ros.codegen.program import Program, Vector
+from robot_dynamics_ros.codegen.program import Argument, Program
 
 
 def program_of(outputs, graph, widths=(2,), parameters=()):
-    return Program('f', tuple(Vector('xyz'[i], width) for i, width in enumerate(widths)),
+    return Program('f', tuple(Argument('xyz'[i], width) for i, width in enumerate(widths)),
                    tuple(parameters), tuple(outputs), (len(outputs),), graph)
 
 
@@ -31,7 +31,7 @@ def test_operations_on_parameters_are_in_the_prologue():
     x, y = graph.inputs('x', 2)
     a, b = graph.parameters('p', 2)
     program = program_of([(a - b) * x + y * (2.0 * a), -a * b], graph,
-                         parameters=[Vector('p', 2)])
+                         parameters=[Argument('p', 2)])
     k = compiled(prologue_source(program), 'f_constants', math)([3.0, 5.0])
     assert sorted(k) == [-2.0, 6.0, 15.0]
     assert program.operations == (2, 1)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from robot_dynamics_ros.codegen.graph import INPUT, PARAMETER
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
-from robot_dynamics_ros.codegen.program import Program, Vector
+from robot_dynamics_ros.codegen.program import Argument, Program
 
 _WIDTH = 99
 
@@ -50,7 +50,7 @@ def _constants(program: Program, prefix: str, count: int) -> list[str]:
 def _function(program: Program, prefix: str, count: int) -> list[str]:
     statements = body(program)
     size = len(program.outputs)
-    vectors = (*program.inputs, Vector('k', count))
+    vectors = (*program.inputs, Argument('k', count))
     lines = _opening(prefix, vectors, f'double result[{size}]')
     lines += _loads(program, program.inputs, INPUT)
     lines += [f'    const double k{i} = k[{i}];' for i in range(count - 1)]
@@ -60,7 +60,7 @@ def _function(program: Program, prefix: str, count: int) -> list[str]:
     return [*lines, '}']
 
 
-def _opening(name: str, vectors: Iterable[Vector], result: str) -> list[str]:
+def _opening(name: str, vectors: Iterable[Argument], result: str) -> list[str]:
     arguments = [f'const double {vector.name}[{vector.width}]' for vector in vectors]
     opening = f'void {name}('
     lines = textwrap.wrap(', '.join([*arguments, result]).replace('double ', 'double~').replace(
@@ -69,7 +69,7 @@ def _opening(name: str, vectors: Iterable[Vector], result: str) -> list[str]:
     return [*f'{text};\n{text}'.splitlines(), '{']
 
 
-def _loads(program: Program, vectors: Iterable[Vector], kind: str) -> list[str]:
+def _loads(program: Program, vectors: Iterable[Argument], kind: str) -> list[str]:
     """Return named entries of the vectors: those that are used."""
     entries = [program.entry(i) for i in program.graph.needed_for(program.outputs)]
     used = {(entry.name, int(entry.value)) for entry in entries if entry.kind == kind}
@@ -77,7 +77,7 @@ def _loads(program: Program, vectors: Iterable[Vector], kind: str) -> list[str]:
             for vector in vectors for i in range(vector.width) if (vector.name, i) in used]
 
 
-def _zero(vectors: Iterable[Vector], start: str = '0.0') -> list[str]:
+def _zero(vectors: Iterable[Argument], start: str = '0.0') -> list[str]:
     """Return zero, calculated so that it is NaN if an entry is not finite."""
     lines = [f'    double zero = {start};']
     for vector in vectors:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from robot_dynamics_ros.codegen.graph import FUNCTIONS
+from robot_dynamics_ros.codegen.graph import ELEMENTARY
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
-from robot_dynamics_ros.codegen.program import Program, Vector
+from robot_dynamics_ros.codegen.program import Argument, Program
 
 #: Outputs or names per line.
 _PER_LINE = 6
@@ -17,7 +17,7 @@ _PER_LINE = 6
 
 def body_source(program: Program) -> str:
     """Return a function of the inputs and the constants k that returns the list of outputs."""
-    vectors = (*program.inputs, Vector('k', len(program.constants)))
+    vectors = (*program.inputs, Argument('k', len(program.constants)))
     return _function(program.name, vectors, body(program))
 
 
@@ -38,7 +38,7 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
     parameters = ', '.join(vector.name for vector in program.parameters)
     inputs = ', '.join(vector.name for vector in program.inputs)
     size, count = len(program.outputs), len(program.constants)
-    parts = ['"""', *header, '"""', '', f'from math import {", ".join(FUNCTIONS)}, isfinite, nan',
+    parts = ['"""', *header, '"""', '', f'from math import {", ".join(ELEMENTARY)}, isfinite, nan',
              '']
     for vector in program.parameters:
         parts += [f'{prefix}_{vector.name} = [', f'    {_listed(_texts(values[vector.name]), 4)}',
@@ -48,7 +48,7 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
                                     prologue(program), program.parameters)]
     return '\n'.join([*parts, '', '', *_guarded(
         prefix, f'{inputs}, k' if count else inputs, f'[nan] * {size}', body(program),
-        (*program.inputs, Vector('k', count)))]) + '\n'
+        (*program.inputs, Argument('k', count)))]) + '\n'
 
 
 def _texts(values: Sequence[float]) -> list[str]:
@@ -56,7 +56,7 @@ def _texts(values: Sequence[float]) -> list[str]:
 
 
 def _guarded(name: str, arguments: str, otherwise: str, statements: Statements,
-             vectors: Iterable[Vector]) -> list[str]:
+             vectors: Iterable[Argument]) -> list[str]:
     """Return a function that calculates nothing from numbers that are not finite."""
     unpacked = ', '.join(f'*{word}' for word in arguments.split(', '))
     lines = _function(name, vectors, statements).splitlines()
@@ -70,13 +70,13 @@ def compiled(source: str, name: str, mathematics: ModuleType) -> Callable[..., l
 
     :param mathematics: where sin, cos, tanh and exp come from: ``math`` or ``numpy``.
     """
-    namespace: dict[str, Any] = {kind: getattr(mathematics, kind) for kind in FUNCTIONS}
+    namespace: dict[str, Any] = {kind: getattr(mathematics, kind) for kind in ELEMENTARY}
     exec(compile(source, f'<generated {name}>', 'exec'), namespace)  # our own text, built above
     function: Callable[..., list[Any]] = namespace[name]
     return function
 
 
-def _function(name: str, vectors: Iterable[Vector], statements: Statements) -> str:
+def _function(name: str, vectors: Iterable[Argument], statements: Statements) -> str:
     arguments = [vector for vector in vectors if vector.width]
     lines = [f'def {name}({", ".join(vector.name for vector in arguments)}):']
     for vector in arguments:

@@ -133,19 +133,3 @@ def reference_regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar],
     """Return Y(q, qd, qd_r, qdd_r) as n rows of 10 n scalars; see `reference_motion`."""
     return regressor_rows(reference_motion(frames, qd, qd_r, qdd_r, gravity),
                           link_twists(frames))
-
-
-def standard_reference_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qd_r: ArrayLike,
-                                 qdd_r: ArrayLike) -> Array:
-    """
-    Return Y(q, qd, qd_r, qdd_r), (n, 10 n) or (N, n, 10 n), of the standard parameters.
-
-    :param chain: the robot; its inertias are not used.
-    :param q: (n,) or (N, n) joint positions [rad, m].
-    :param qd: joint speeds [rad/s, m/s], same shape.
-    :param qd_r: reference speeds [rad/s, m/s], same shape.
-    :param qdd_r: reference accelerations [rad/s^2, m/s^2], same shape.
-    """
-    state = Samples.of(chain, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
-    return state.matrix(reference_regressor(state.frames, state['qd'], state['qd_r'],
-                                            state['qdd_r'], gravity_vector(chain)))

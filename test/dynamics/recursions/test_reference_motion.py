@@ -16,11 +16,18 @@ from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
 from robot_dynamics_ros.dynamics.recursions.regressor import (
-    standard_reference_regressor,
+    reference_regressor,
     standard_regressor,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
+
+
+def standard_reference_regressor(chain, q, qd, qd_r, qdd_r):
+    """Return Y of the standard parameters as an array."""
+    state = Samples.of(chain, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
+    return state.matrix(reference_regressor(state.frames, state['qd'], state['qd_r'],
+                                            state['qdd_r'], gravity_vector(chain)))
 
 
 def torque(chain, q, qd, qd_r, qdd_r):

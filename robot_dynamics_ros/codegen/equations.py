@@ -156,7 +156,7 @@ class Equations:
     The functions of INPUTS at one state, over scalars: one method each, with the same name.
 
     :param chain: the robot; its inertias are not used.
-    :param grouping: of the minimal parameters.
+    :param grouping: grouping of the minimal parameters.
     :param form: what the joints are modelled with.
     :param inputs: the scalars of the input vectors by name; with 'wrench' where there is one.
     :param parameter: function from the name and size of a vector of parameters to its scalars.
@@ -270,7 +270,7 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
     Return the program of one function of INPUTS, with or without WITH_WRENCH.
 
     :param chain: the robot; its inertias are not used.
-    :param grouping: of the minimal parameters.
+    :param grouping: grouping of the minimal parameters.
     :param form: what the joints are modelled with; None = nothing special.
     :param arrangement: which of equal formulations to use; None = the usual one.
     :param largest: limit of the graph.

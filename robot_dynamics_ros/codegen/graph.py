@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     :param left: index of the first operand; -1 = none.
     :param right: index of the second operand; -1 = none.
     :param sign: +1 or -1, of the second operand of a sum and of the argument of a function.
-    :param name: of an input or parameter, for example ``q``.
+    :param name: name of an input or parameter, for example ``q``.
     :param value: place of an input or parameter in the vector `name`; value of a number.
     :param constant: depends on numbers and parameters only.
     """

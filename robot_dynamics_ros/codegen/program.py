@@ -38,7 +38,7 @@ class Argument(NamedTuple):
     """
     A vector that a program takes.
 
-    :param name: for example ``qd``.
+    :param name: its name, for example ``qd``.
     :param width: number of its entries.
     """
 
@@ -54,7 +54,7 @@ class Program:
     Operations on parameters alone are the prologue. It runs when parameters are set and gives
     the constants k0, k1, ...; the body runs with every call.
 
-    :param name: of the function.
+    :param name: name of the function.
     :param inputs: vectors that come with every call.
     :param parameters: vectors that the constants follow from.
     :param outputs: results in row-major order.

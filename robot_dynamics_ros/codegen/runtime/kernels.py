@@ -199,12 +199,13 @@ class MachineKernel:
         """Return the result."""
         first = next(iter(arrays.values()))
         self._compile(first.ndim == 2 and len(first) >= self._machine.width)
-        self.prepare(snapshot)
-        call = snapshot.calls[self._program.name]
         contiguous = [_contiguous(array) for array in arrays.values()]
-        # a kernel does not write a batch over its inputs: the second attempt has its own array
-        for place in (out, None):
-            result = call.attempt(*contiguous, out=place)
+        # a kernel does not write a batch over its inputs: every second attempt has its own array;
+        # a call that is older than the code for a batch lacks it: then there is a fresh one
+        for fresh, place in ((False, out), (False, None), (True, out), (True, None)):
+            if fresh or self._program.name not in snapshot.calls:
+                self.prepare(snapshot)
+            result = snapshot.calls[self._program.name].attempt(*contiguous, out=place)
             if result is not None:
                 return result
         if self._python is None:
@@ -245,7 +246,7 @@ class Kernels:
     The kernels of a chain, each made when it is first used.
 
     :param chain: the robot.
-    :param grouping: of the minimal parameters.
+    :param grouping: grouping of the minimal parameters.
     :param backend: 'python', 'numpy' or 'llvm'.
     """
 

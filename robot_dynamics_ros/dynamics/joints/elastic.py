@@ -54,7 +54,7 @@ class ElasticJoints:
     elastic joints.
 
     :param joint_names: names of the n joints.
-    :param stiffness: (n,) of the joints [N m/rad, N/m], positive; infinite = rigid.
+    :param stiffness: (n,) stiffness of the joints [N m/rad, N/m], positive; infinite = rigid.
     :param rotor: (n, n) inertia of the rotors on the joint side [kg m^2, kg].
     """
 
@@ -118,7 +118,7 @@ class ElasticJoints:
         Return the force (..., n + m) on the coordinates, without that of the springs.
 
         :param bias: (..., n) torque C qd + Q of the links [N m, N].
-        :param torque: (..., n) of the motors less friction and offset [N m, N].
+        :param torque: (..., n) motor torque less friction and offset [N m, N].
         """
         force = np.zeros((*bias.shape[:-1], len(self.spring)))
         force[..., :self.stiffness.size] -= bias  # (9.35a)
@@ -132,7 +132,7 @@ class ElasticModel:
     Dynamics of a chain with elastic joints.
 
     :param chain: the robot, with its link inertias and joint physics.
-    :param stiffness: (n,) of the joints [N m/rad, N/m], positive; infinite = rigid.
+    :param stiffness: (n,) stiffness of the joints [N m/rad, N/m], positive; infinite = rigid.
     """
 
     chain: Chain
@@ -188,7 +188,7 @@ class ElasticModel:
         :param qd: joint speeds [rad/s, m/s].
         :param q_motor: motor positions [rad, m]; of a rigid joint not used.
         :param qd_motor: motor speeds [rad/s, m/s]; of a rigid joint not used.
-        :param torque: of the motors [N m, N].
+        :param torque: motor torque [N m, N].
         """
         state = Samples.of(self.chain, q=q, qd=qd, q_motor=q_motor, qd_motor=qd_motor, tau=torque)
         values = {name: state.vector(scalars) for name, scalars in state.scalars.items()}

@@ -59,8 +59,10 @@ def term_factors(speed: Scalar, acceleration: Scalar, sharpness: Scalar,
     """
     Return what the JOINT_TERMS of a motor are multiplied with.
 
-    :param speed: of the motor [rad/s, m/s].
-    :param acceleration: of the motor [rad/s^2, m/s^2].
+    :param speed: motor speed [rad/s, m/s].
+    :param acceleration: motor acceleration [rad/s^2, m/s^2].
+    :param sharpness: see `smooth_sign`.
+    :param tanh: hyperbolic tangent of such a scalar.
     """
     return acceleration, speed, smooth_sign(speed, sharpness, tanh), 1.0
 

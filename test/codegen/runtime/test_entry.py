@@ -73,6 +73,15 @@ def test_new_parameters_hold_from_the_next_call_on(model, rng):
         assert_close(model.inverse_dynamics(q, qd, qdd, out=out), factor * before, SAME_ALGEBRA)
 
 
+def test_after_its_first_use_a_function_goes_straight_to_machine_code(model, rng):
+    for arrays in (random_states(rng, 7), random_states(rng, 7, 30)):
+        expected = model.torque(*arrays)
+        for _ in range(2):
+            call = model._snapshot.calls['torque']
+            np.testing.assert_array_equal(call.attempt(*arrays), expected)
+            model.parameters = model.parameters
+
+
 def test_models_are_freed(demo_arm):
     model = compile_model(demo_arm, 'llvm')
     zero = np.zeros(7)

@@ -189,11 +189,11 @@ static void call_dealloc(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
-/* Copy the numbers of a tuple; 0 with an exception if they are not wanted >= count >= 1. */
-static int numbers(PyObject *tuple, Py_ssize_t wanted, npy_intp *values)
+/* Copy the numbers of a tuple; 0 with an exception if there are none, or more than `most`. */
+static int numbers(PyObject *tuple, Py_ssize_t most, npy_intp *values)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    if (count < 1 || count > wanted) {
+    if (count < 1 || count > most) {
         PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of one or two numbers");
         return 0;
     }

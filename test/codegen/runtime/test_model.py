@@ -209,6 +209,36 @@ def test_a_bad_number_spoils_its_own_state_only(chain, models, rng, name, bad):
 
 
 @pytest.mark.parametrize('bad', [np.nan, np.inf])
+@pytest.mark.parametrize('name', INPUTS)
+def test_the_loop_form_spoils_bad_states_only(chain, rng, name, bad):
+    good = states_of(chain, name, rng)
+    expected = judged(chain, name, **good)
+    for key in INPUTS[name]:
+        inputs = {name: values.copy() for name, values in good.items()}
+        inputs[key][3, 0] = bad
+        result = judged(chain, name, **inputs)
+        assert np.isnan(result[3]).all(), key
+        np.testing.assert_array_equal(np.delete(result, 3, 0), np.delete(expected, 3, 0))
+        one = judged(chain, name, **{name: values[3] for name, values in inputs.items()})
+        assert one.shape == expected.shape[1:] and np.isnan(one).all(), key
+
+
+def test_a_bad_parameter_spoils_the_loop_form_where_it_is_used(demo_arm, rng, monkeypatch):
+    monkeypatch.setattr('robot_dynamics_ros.codegen.runtime.kernels.LONGEST_PROGRAM', 1)
+    model = compile_model(demo_arm)
+    parameters = model.parameters.copy()
+    parameters[-1] = np.nan
+    model.parameters = parameters
+    for name in INPUTS:
+        result = call(model, name, states_of(demo_arm, name, rng))
+        assert model.forms[name] == 'loop'
+        if 'regressor' in name or name == 'friction_torque':
+            assert np.isfinite(result).all(), name
+        else:
+            assert np.isnan(result).all(), name
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf])
 def test_a_bad_wrench_or_parameter_spoils_everything(chain, rng, bad):
     q, qd, qdd = states_of(chain, 'torque', rng).values()
     wrench = np.zeros((COUNT, 6))

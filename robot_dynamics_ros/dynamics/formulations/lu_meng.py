@@ -11,14 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robot_dynamics_ros.dynamics.recursions.body import Body
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
 from robot_dynamics_ros.dynamics.recursions.motion import (
     LinkMotion,
     link_motion,
     motion_of_fixed_frame,
 )
 from robot_dynamics_ros.dynamics.recursions.regressor import link_twists
-from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame
+from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.scalars.pair import (
     ZERO_PAIR,
     Pair,
@@ -28,6 +34,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     scaled,
     summed,
 )
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
     Scalar,
@@ -39,6 +46,7 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     scale,
     transpose,
 )
+from robot_dynamics_ros.errors import ParameterError
 
 #: The 16 parameters of a link (76): p is the mass centre; Ixy = + integral x y dm about it, which
 #: is MINUS the entry of the inertia tensor (105).
@@ -56,6 +64,49 @@ LINK_CASES: dict[str, tuple[int, ...]] = {
 
 _AXES: tuple[Vector, Vector, Vector] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _PRODUCTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+def lu_meng_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+                      link_case: str = 'general', payload: Pose | None = None) -> Array:
+    """
+    Return Y (n, c n) or (N, n, c n) with tau = Y theta, theta = ``lu_meng_parameters(chain)``.
+
+    With a payload there are c more columns: its parameters in its own frame.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint velocities [rad/s, m/s], same shape.
+    :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    :param link_case: what is known about every link, one of LINK_CASES: c columns are left.
+    :param payload: frame of a payload, in the frame of the tip link; None = no payload.
+    :raises ParameterError: unknown case.
+    """
+    kept = _kept(link_case)
+    state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
+    frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
+    Y = state.matrix(closed_form(state.frames, state['qd'], state['qdd'], gravity_vector(chain),
+                                 frame))
+    return Y.reshape((*Y.shape[:-1], -1, 16))[..., kept].reshape((*Y.shape[:-1], -1))
+
+
+def lu_meng_parameters(chain: Chain, *, link_case: str = 'general') -> Array:
+    """
+    Return theta (c n,): the PARAMETERS_16 of every link, or those that are left, link 1 first.
+
+    :param chain: the robot, with its inertias.
+    :param link_case: as for `lu_meng_regressor`.
+    :raises ParameterError: unknown case, or a link with a first moment but no mass.
+    """
+    kept = _kept(link_case)
+    theta = np.array([parameters_16(body) for body in bodies(chain)], dtype=np.float64)
+    return np.asarray(theta[:, kept].ravel())
+
+
+def _kept(link_case: str) -> list[int]:
+    if link_case not in LINK_CASES:
+        raise ParameterError(f"unknown link case '{link_case}'; known are "
+                             f'{", ".join(LINK_CASES)}')
+    return list(LINK_CASES[link_case])
 
 
 def parameters_16(body: Body) -> list[Scalar]:

@@ -7,16 +7,16 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
-from robot_dynamics_ros.errors import ChainError, StateError
+from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,12 @@ class Joint:
     effort_limit: float = math.nan
     reduction: float = math.nan
 
+    def __post_init__(self) -> None:
+        """Refuse a type that would silently be taken for a prismatic joint."""
+        if self.type not in get_args(JointType):
+            raise ChainError(f'joint {self.name}: type must be one of '
+                             f"{', '.join(get_args(JointType))}, got '{self.type}'")
+
     @property
     def revolute(self) -> bool:
         """True for a revolute joint, False for a prismatic one."""
@@ -97,6 +103,7 @@ class Joint:
         return Pose(np.array(rotation), np.array([self.b, -d * sb, d * cb]))
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class Chain:
     """
@@ -139,6 +146,12 @@ class Chain:
             raise ChainError(f'{len(self.joints)} joints, {len(self.links)} links and '
                              f'{len(self.link_names)} link names do not fit together')
         self.joint_physics.check(self.joint_names)
+
+    def __repr__(self) -> str:
+        """Return the robot, its base and tip link and its joints."""
+        joints = ', '.join(f'{joint.name} {"R" if joint.revolute else "P"}'
+                           for joint in self.joints)
+        return f'<Chain {self.robot}: {self.base} -> {self.tip}, n = {len(self)}: {joints}>'
 
     def __len__(self) -> int:
         """Return the number of moving joints n."""
@@ -210,8 +223,12 @@ class Chain:
 
     def with_standard_parameters(self, parameters: ArrayLike) -> Chain:
         """Return the chain with the link inertias of a (10 n,) parameter vector."""
-        x = np.asarray(parameters, dtype=np.float64).reshape(len(self), 10)
-        return self.with_links([Inertia.from_standard_parameters(row) for row in x])
+        x = np.asarray(parameters, dtype=np.float64)
+        if x.shape != (10 * len(self),):
+            raise ParameterError(f'standard parameters have shape {x.shape}, expected '
+                                 f'({10 * len(self)},): ten per link of {self.joint_names}')
+        return self.with_links([Inertia.from_standard_parameters(row)
+                                for row in x.reshape(len(self), 10)])
 
     def with_payload(self, payload: Inertia) -> Chain:
         """Return the chain with a body fixed to its tip; `payload` is in the tip frame."""

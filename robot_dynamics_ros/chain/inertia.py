@@ -40,9 +40,13 @@ class Inertia:
     tensor: Array
 
     def __post_init__(self) -> None:
-        """Copy the arrays and make them read-only."""
+        """Copy the arrays, make them read-only and check their shapes."""
         object.__setattr__(self, 'mass', float(self.mass))
         freeze(self, 'first_moment', 'tensor')
+        if self.first_moment.shape != (3,) or self.tensor.shape != (3, 3):
+            raise ParameterError(f'inertia: first moment and tensor have shapes '
+                                 f'{self.first_moment.shape} and {self.tensor.shape}, expected '
+                                 '(3,) and (3, 3)')
 
     @classmethod
     def zero(cls) -> Inertia:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, freeze, read_only
+from robot_dynamics_ros.arrays import Array, freeze, immutable, read_only
 from robot_dynamics_ros.errors import ParameterError
 
 _PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
 _NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity')
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class JointPhysics:
     """
@@ -78,6 +79,13 @@ class JointPhysics:
     def zero(cls, n: int) -> JointPhysics:
         """Return joints without rotor, friction or offset."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+
+    def __repr__(self) -> str:
+        """Return the number of joints and the terms that they have."""
+        given = {name: getattr(self, name) for name in (*_PER_JOINT, 'coupling')}
+        terms = [name for name, values in given.items()
+                 if values is not None and np.any(values)]
+        return f'<JointPhysics, n = {len(self)}: {", ".join(terms) or "nothing"}>'
 
     def __len__(self) -> int:
         """Return the number of joints."""

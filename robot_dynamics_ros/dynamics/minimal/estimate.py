@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
@@ -24,6 +24,7 @@ class EstimateState(IntEnum):
     CONVERGED = 4
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class MlcEstimate:
     """
@@ -59,6 +60,12 @@ class MlcEstimate:
     def __post_init__(self) -> None:
         """Copy the arrays and make them read-only."""
         freeze(self, 'covariance', 'residual_rms')
+
+    def __repr__(self) -> str:
+        """Return the robot, how much of it is identified and from how many samples."""
+        return (f'<MlcEstimate of {self.robot}: {sum(self.identified)} of {len(self.mlc)} '
+                f'elements of set {self.mlc.set} identified from {self.samples} samples, '
+                f'state {self.state.name}>')
 
     @classmethod
     def not_estimated(cls, chain: Chain, mlc: MlcSet) -> MlcEstimate:

@@ -66,8 +66,8 @@ class Joint:
     :param theta: angle about z_i [rad], at q = 0.
     :param lower: lower position limit [rad, m]; -inf = none known.
     :param upper: upper position limit [rad, m]; inf = none known.
-    :param velocity_limit: [rad/s, m/s]; NaN = unknown.
-    :param effort_limit: [N m, N]; NaN = unknown.
+    :param velocity_limit: largest velocity [rad/s, m/s]; NaN = unknown.
+    :param effort_limit: largest effort [N m, N]; NaN = unknown.
     :param reduction: gear reduction of the transmission; NaN = unknown.
     """
 
@@ -185,7 +185,7 @@ class Chain:
 
     @property
     def velocity_limits(self) -> Array:
-        """Largest speed (n,) [rad/s, m/s]; NaN = unknown."""
+        """Largest velocity (n,) [rad/s, m/s]; NaN = unknown."""
         return np.array([joint.velocity_limit for joint in self.joints])
 
     @property

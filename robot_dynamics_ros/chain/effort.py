@@ -26,11 +26,11 @@ class EffortSemantics:
     :param gain: (n,) torque per unit of effort [N m, N per unit], positive; a motor constant
         times the gear ratio where the effort is a current.
     :param offset: (n,) reading at zero torque, in the unit of the effort.
-    :param side: 'joint' or 'motor', for each joint.
+    :param side: n words, 'joint' or 'motor'.
     :param coupling: (n, n) constant matrix J with ``q = J q_motor`` where `side` is 'motor', so
         that ``torque_motor = J^T torque_joint``; None = no coupling.
-    :param gravity_removed: for each joint, True where the robot reports its effort without the
-        weight of the arm.
+    :param gravity_removed: n flags: the robot reports the effort of this joint without the weight
+        of the arm.
     """
 
     sign: Array

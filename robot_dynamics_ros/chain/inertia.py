@@ -30,9 +30,9 @@ class Inertia:
     """
     Mass, first moment and inertia tensor of a rigid body, in one frame.
 
-    :param mass: [kg].
+    :param mass: mass [kg].
     :param first_moment: (3,) mass times centre of mass [kg m], axes of the frame.
-    :param tensor: (3, 3) about the ORIGIN of the frame [kg m^2], axes of the frame.
+    :param tensor: (3, 3) inertia tensor about the ORIGIN of the frame [kg m^2], axes of the frame.
     """
 
     mass: float
@@ -106,11 +106,11 @@ class Inertia:
 
 def payload_inertia(mass: float, centre: ArrayLike, tensor: ArrayLike) -> Inertia:
     """
-    Return the inertia of a load in the tip frame.
+    Return the inertia of a payload in the tip frame.
 
-    :param mass: [kg]; 0 = no load at all.
+    :param mass: mass [kg]; 0 = no payload at all.
     :param centre: (3,) centre of mass in the tip frame [m].
-    :param tensor: (3, 3) about the centre of mass, axes of the tip frame [kg m^2].
+    :param tensor: (3, 3) inertia tensor about the centre of mass, axes of the tip frame [kg m^2].
     :raises ParameterError: a body with these numbers cannot exist.
     """
     c, J = np.asarray(centre, dtype=np.float64), np.asarray(tensor, dtype=np.float64)

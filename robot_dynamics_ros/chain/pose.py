@@ -17,8 +17,8 @@ class Pose:
     """
     Pose of a frame B in a frame A: coordinates map as ``v_A = rotation @ v_B + translation``.
 
-    :param rotation: (3, 3), the axes of B as columns in A.
-    :param translation: (3,) [m], the origin of B in A.
+    :param rotation: (3, 3) axes of B as columns in A.
+    :param translation: (3,) origin of B in A [m].
     """
 
     rotation: Array

@@ -38,7 +38,7 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
 
     :param chain: the robot, with its inertias.
     :param q: (n,) or (N, n) joint positions [rad, m].
-    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
         its origin, in its frame [N, N m]; None = nothing.

@@ -2,7 +2,7 @@
 """
 Regressors of Lu & Meng (1993): closed form from the link Lagrangians, and recursive.
 
-Both have 16 parameters per link, linear in mass, mass centre p and central tensor. The load is
+Both have 16 parameters per link, linear in mass, mass centre p and central tensor. The payload is
 link n+1, fixed to link n. The closed form also splits Y = dW/dt + Z, where W and Z need no
 acceleration (section III).
 """
@@ -94,7 +94,7 @@ def lu_meng_parameters(chain: Chain, *, link_case: str = 'general') -> Array:
     Return theta (c n,): the PARAMETERS_16 of every link, or those that are left, link 1 first.
 
     :param chain: the robot, with its inertias.
-    :param link_case: as for `lu_meng_regressor`.
+    :param link_case: case as for `lu_meng_regressor`.
     :raises ParameterError: unknown case, or a link with a first moment but no mass.
     """
     kept = _kept(link_case)
@@ -143,22 +143,22 @@ def momentum_row(a: Pair, b: Pair) -> list[Scalar]:
 
 
 def momentum_split(frames: Sequence[JointFrame], qd: Sequence[Scalar], gravity: Vector,
-                   load: FixedFrame | None = None,
+                   payload: FixedFrame | None = None,
                    ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
     """
     Return W and Z with Y = dW/dt + Z: generalised momentum and the rest, no acceleration.
 
     ``W x`` is dT/dqd = A qd and ``Z x`` is -dT/dq + dU/dq. Columns are the ten standard
-    parameters of every link, then those of the load.
+    parameters of every link, then those of the payload.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param load: frame of the load in E_n; None = no load.
+    :param payload: frame of the payload in E_n; None = no payload.
     """
     W: list[list[Scalar]] = [[] for _ in qd]
     Z: list[list[Scalar]] = [[] for _ in qd]
-    for twists, g in _links(frames, gravity, load):
+    for twists, g in _links(frames, gravity, payload):
         inside = _inside(twists, qd)
         V = inside[-1]
         for j in range(len(qd)):
@@ -172,22 +172,22 @@ def momentum_split(frames: Sequence[JointFrame], qd: Sequence[Scalar], gravity: 
 
 
 def closed_form(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-                gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+                gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
-    Return Y in closed form: n rows of 16 columns per link, those of the load last (28)-(48).
+    Return Y in closed form: n rows of 16 columns per link, those of the payload last (28)-(48).
 
     The paper takes its products in E_0; here they are taken in E_i, where the rotation matrix of
     the link and its derivative do not appear. Y13 of (33) multiplies m p.p and so belongs to
     the columns of theta_4, as `from_standard_columns` has it.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param load: frame of the load in E_n; None = no load.
+    :param payload: frame of the payload in E_n; None = no payload.
     """
     rows: list[list[Scalar]] = [[] for _ in qd]
-    for twists, g in _links(frames, gravity, load):
+    for twists, g in _links(frames, gravity, payload):
         inside = _inside(twists, qd)
         V, V_dot = inside[-1], ZERO_PAIR
         rates: list[Pair] = []
@@ -206,7 +206,7 @@ def closed_form(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
 
 
 def recursive(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-              gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+              gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
     Return Y by recursion (66)-(85), for revolute and prismatic joints; columns as `closed_form`.
 
@@ -215,10 +215,10 @@ def recursive(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[
     n = len(qd)
     motion = link_motion(frames, qd, qdd, gravity)
     columns: list[Pair] = []
-    width = 16 * (n if load is None else n + 1)
-    if load is not None:
-        columns = [moved_wrench(load, column)
-                   for column in unit_wrenches(motion_of_fixed_frame(motion[n], load))]
+    width = 16 * (n if payload is None else n + 1)
+    if payload is not None:
+        columns = [moved_wrench(payload, column)
+                   for column in unit_wrenches(motion_of_fixed_frame(motion[n], payload))]
     rows: list[list[Scalar]] = []
     for i in range(n, 0, -1):
         columns = unit_wrenches(motion[i]) + columns  # (82), (84)
@@ -256,12 +256,12 @@ def _tensor_column(i: int, j: int, w: Vector) -> Vector:
 
 
 def _links(frames: Sequence[JointFrame], gravity: Vector,
-           load: FixedFrame | None) -> list[tuple[list[Pair], Vector]]:
-    """Return for links 1..n and the load the joint twists and gravity in their frames."""
-    twists = link_twists(frames, load)[1:]
+           payload: FixedFrame | None) -> list[tuple[list[Pair], Vector]]:
+    """Return for links 1..n and the payload the joint twists and gravity in their frames."""
+    twists = link_twists(frames, payload)[1:]
     gravities = []
     outward: list[JointFrame | FixedFrame] = list(frames[1:])
-    for frame in outward if load is None else [*outward, load]:
+    for frame in outward if payload is None else [*outward, payload]:
         gravity = frame.to_link(gravity)
         gravities.append(gravity)
     return list(zip(twists, gravities))

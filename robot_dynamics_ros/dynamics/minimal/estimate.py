@@ -35,11 +35,12 @@ class MlcEstimate:
     :param tip_link: name of the tip link.
     :param mlc: the minimal set with the values; its formulas name grouped rotor inertias.
     :param joint_physics: rotor inertia (NaN = inside the minimal parameters), friction, offset.
-    :param identified: p flags: the data determine the value; otherwise it is the URDF's.
+    :param identified: p flags: the data determine the value; otherwise it is that of the URDF.
     :param unknowns: u names of all that was estimated, e.g. ``U2_33``, ``Fc1``.
-    :param covariance: (u, u) of these.
+    :param covariance: (u, u) covariance of these.
     :param samples: number of samples used.
-    :param condition_number: of the weighted regressor with columns of equal length.
+    :param condition_number: condition number of the weighted regressor with columns of equal
+        length.
     :param residual_rms: (n,) root mean square of what is left of the torque [N m, N].
     :param state: where the values come from.
     """
@@ -85,14 +86,13 @@ class MlcEstimate:
         return self.mlc.model_hash
 
     @property
-    def deviations(self) -> dict[str, float]:
-        """Standard deviation of every unknown by name."""
-        return dict(zip(self.unknowns, np.sqrt(np.diag(self.covariance)).tolist()))
-
-    @property
     def standard_deviations(self) -> Array:
-        """Of the minimal parameters (p,); NaN where the data do not determine the value."""
-        known = self.deviations
+        """
+        Standard deviations of the minimal parameters (p,).
+
+        NaN where the data do not determine the value.
+        """
+        known = dict(zip(self.unknowns, np.sqrt(np.diag(self.covariance)).tolist()))
         return np.array([known.get(name, np.nan) if sure else np.nan
                          for name, sure in zip(self.mlc.names, self.identified)])
 

@@ -146,7 +146,7 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
 
     :param chain: the robot.
     :param set: 'lin' (Lin 1995), 'khalil' (grouped standard parameters), 'numeric'; of parts of
-        the torque: 'gravity' (gravity load), 'inertia_matrix' (the torque without gravity).
+        the torque: 'gravity' (gravity torque), 'inertia_matrix' (the torque without gravity).
     :raises ParameterError: unknown set.
     """
     if set not in _CLOSED_FORMS and set != 'numeric':

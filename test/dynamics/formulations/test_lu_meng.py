@@ -204,4 +204,4 @@ def test_y_is_the_rate_of_w_plus_z(rng):
         return np.array(momentum_split(state.frames, state['qd'], gravity_vector(chain), load))
 
     Y = (split(h)[0] - split(-h)[0]) / (2 * h) + split(0.0)[1]
-    assert_close(Y, standard_regressor(chain, q, qd, qdd, load=pose), FINITE_DIFFERENCE)
+    assert_close(Y, standard_regressor(chain, q, qd, qdd, payload=pose), FINITE_DIFFERENCE)

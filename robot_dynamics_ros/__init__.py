@@ -42,10 +42,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.dynamics.minimal.regressor_columns import mlc_columns, split_columns
     from robot_dynamics_ros.dynamics.minimal.rotor_grouping import RotorGrouping, rotor_grouping
-    from robot_dynamics_ros.dynamics.recursions.regressor import (
-        standard_reference_regressor,
-        standard_regressor,
-    )
+    from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
     from robot_dynamics_ros.errors import (
         ChainError,
         ExcitationError,
@@ -105,7 +102,7 @@ _HOME = {
     'dynamics.formulations.equations_of_motion': (
         'forward_dynamics', 'mass_matrix', 'gravity_torque'),
     'dynamics.formulations.comparison': ('compare_formulations',),
-    'dynamics.recursions.regressor': ('standard_regressor', 'standard_reference_regressor'),
+    'dynamics.recursions.regressor': ('standard_regressor',),
     'dynamics.minimal.regressor_columns': ('mlc_columns', 'split_columns'),
     'dynamics.formulations.lu_meng': ('lu_meng_regressor', 'lu_meng_parameters'),
     'dynamics.formulations.filtered_regressor': ('filtered_regressor', 'FilteredRegressor'),
@@ -149,9 +146,9 @@ __all__ = [
     'compile_model', 'Model', 'standalone_source',
     # formulations of the papers
     'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque',
-    'compare_formulations', 'standard_regressor', 'standard_reference_regressor', 'mlc_columns',
-    'split_columns', 'lu_meng_regressor', 'lu_meng_parameters', 'filtered_regressor',
-    'FilteredRegressor', 'ElasticModel', 'MotorMotion',
+    'compare_formulations', 'standard_regressor', 'mlc_columns', 'split_columns',
+    'lu_meng_regressor', 'lu_meng_parameters', 'filtered_regressor', 'FilteredRegressor',
+    'ElasticModel', 'MotorMotion',
     # motion
     'Trajectory', 'trajectory_from_waypoints', 'read_trajectory', 'EffortLimits',
     # identification

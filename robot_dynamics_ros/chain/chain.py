@@ -148,10 +148,11 @@ class Chain:
         self.joint_physics.check(self.joint_names)
 
     def __repr__(self) -> str:
-        """Return the robot, its base and tip link and its joints."""
-        joints = ', '.join(f'{joint.name} {"R" if joint.revolute else "P"}'
-                           for joint in self.joints)
-        return f'<Chain {self.robot}: {self.base} -> {self.tip}, n = {len(self)}: {joints}>'
+        """Return what a reader wants to know first."""
+        names = self.joint_names
+        joints = f'1 joint ({names[0]})' if len(names) == 1 else (
+            f'{len(names)} joints ({names[0]} ... {names[-1]})')
+        return f'<Chain of {self.robot}: {joints} from {self.base} to {self.tip}>'
 
     def __len__(self) -> int:
         """Return the number of moving joints n."""

@@ -156,7 +156,7 @@ def test_a_chain_survives_pickling(chain):
     np.testing.assert_array_equal(copy.standard_parameters, chain.standard_parameters)
 
 
-def test_a_chain_introduces_itself_in_one_line():
-    chain = chain_from_urdf(URDF_FOLDER / 'scara.urdf')
-    assert repr(chain) == ('<Chain scara: base_link -> quill, n = 4: shoulder R, elbow R, '
-                           'quill_turn R, quill_slide P>')
+def test_a_chain_tells_its_joints_base_and_tip_in_one_line(rng):
+    assert repr(chain_from_urdf(URDF_FOLDER / 'demo_arm.urdf')) == (
+        '<Chain of demo_arm: 7 joints (joint_1 ... joint_7) from base_link to link_7>')
+    assert '1 joint (joint1) from' in repr(random_chain(rng, 1))

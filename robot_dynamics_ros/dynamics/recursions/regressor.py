@@ -142,8 +142,8 @@ def standard_reference_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qd_r
 
     :param chain: the robot; its inertias are not used.
     :param q: (n,) or (N, n) joint positions [rad, m].
-    :param qd: joint velocities [rad/s, m/s], same shape.
-    :param qd_r: reference velocities [rad/s, m/s], same shape.
+    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qd_r: reference speeds [rad/s, m/s], same shape.
     :param qdd_r: reference accelerations [rad/s^2, m/s^2], same shape.
     """
     state = Samples.of(chain, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)

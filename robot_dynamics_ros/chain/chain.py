@@ -7,16 +7,16 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
-from robot_dynamics_ros.errors import ChainError, StateError
+from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Joint:
     :param theta: angle about z_i [rad], at q = 0.
     :param lower: lower position limit [rad, m]; -inf = none known.
     :param upper: upper position limit [rad, m]; inf = none known.
-    :param velocity_limit: [rad/s, m/s]; NaN = unknown.
-    :param effort_limit: [N m, N]; NaN = unknown.
+    :param velocity_limit: largest velocity [rad/s, m/s]; NaN = unknown.
+    :param effort_limit: largest effort [N m, N]; NaN = unknown.
     :param reduction: gear reduction of the transmission; NaN = unknown.
     """
 
@@ -83,6 +83,12 @@ class Joint:
     effort_limit: float = math.nan
     reduction: float = math.nan
 
+    def __post_init__(self) -> None:
+        """Refuse a type that would silently be taken for a prismatic joint."""
+        if self.type not in get_args(JointType):
+            raise ChainError(f'joint {self.name}: type must be one of '
+                             f"{', '.join(get_args(JointType))}, got '{self.type}'")
+
     @property
     def revolute(self) -> bool:
         """True for a revolute joint, False for a prismatic one."""
@@ -97,6 +103,7 @@ class Joint:
         return Pose(np.array(rotation), np.array([self.b, -d * sb, d * cb]))
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class Chain:
     """
@@ -179,7 +186,7 @@ class Chain:
 
     @property
     def velocity_limits(self) -> Array:
-        """Largest speed (n,) [rad/s, m/s]; NaN = unknown."""
+        """Largest velocity (n,) [rad/s, m/s]; NaN = unknown."""
         return np.array([joint.velocity_limit for joint in self.joints])
 
     @property
@@ -217,8 +224,12 @@ class Chain:
 
     def with_standard_parameters(self, parameters: ArrayLike) -> Chain:
         """Return the chain with the link inertias of a (10 n,) parameter vector."""
-        x = np.asarray(parameters, dtype=np.float64).reshape(len(self), 10)
-        return self.with_links([Inertia.from_standard_parameters(row) for row in x])
+        x = np.asarray(parameters, dtype=np.float64)
+        if x.shape != (10 * len(self),):
+            raise ParameterError(f'standard parameters have shape {x.shape}, expected '
+                                 f'({10 * len(self)},): ten per link of {self.joint_names}')
+        return self.with_links([Inertia.from_standard_parameters(row)
+                                for row in x.reshape(len(self), 10)])
 
     def with_payload(self, payload: Inertia) -> Chain:
         """Return the chain with a body fixed to its tip; `payload` is in the tip frame."""

@@ -26,14 +26,16 @@ def chain_from_dh(types: str, *, beta: ArrayLike, b: ArrayLike, d: ArrayLike, th
     Names elsewhere: b is Khalil's d_j and Craig's a_(i-1); beta is alpha; d is Khalil's r_j.
 
     :param types: one letter per joint, 'R' or 'P', e.g. ``'RRPRRR'``.
-    :param beta: (n,) [rad].
-    :param b: (n,) [m].
-    :param d: (n,) [m]; of a prismatic joint the value at q = 0.
-    :param theta: (n,) [rad]; of a revolute joint the value at q = 0.
+    :param beta: (n,) angles of the axes about x_(i-1) [rad].
+    :param b: (n,) distances of the axes along x_(i-1) [m].
+    :param d: (n,) offsets along z_i [m]; of a prismatic joint the value at q = 0.
+    :param theta: (n,) angles about z_i [rad]; of a revolute joint the value at q = 0.
     :param links: inertia of each link in its frame E_i; None = massless.
-    :param gravity: (3,) in E_0 [m/s^2].
-    :param joint_names: default ``joint1 ... jointn``.
+    :param gravity: (3,) gravitational acceleration in E_0 [m/s^2].
+    :param joint_names: n names; default ``joint1 ... jointn``.
+    :param robot: name of the robot.
     :param tip_pose: tip frame in E_n; default E_n itself.
+    :param joint_physics: rotor inertia, friction, offset, coupling; None = nothing of these.
     :raises ChainError: wrong letters or lengths, non-finite numbers.
     """
     n = len(types)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.errors import ParameterError
 
 #: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
@@ -16,6 +16,7 @@ EffortSide = Literal['joint', 'motor']
 EFFORT_SIDES: tuple[EffortSide, ...] = get_args(EffortSide)
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class EffortSemantics:
     """
@@ -25,11 +26,11 @@ class EffortSemantics:
     :param gain: (n,) torque per unit of effort [N m, N per unit], positive; a motor constant
         times the gear ratio where the effort is a current.
     :param offset: (n,) reading at zero torque, in the unit of the effort.
-    :param side: 'joint' or 'motor', for each joint.
+    :param side: n words, 'joint' or 'motor'.
     :param coupling: (n, n) constant matrix J with ``q = J q_motor`` where `side` is 'motor', so
         that ``torque_motor = J^T torque_joint``; None = no coupling.
-    :param gravity_removed: for each joint, True where the robot reports its effort without the
-        weight of the arm.
+    :param gravity_removed: n flags: the robot reports the effort of this joint without the weight
+        of the arm.
     """
 
     sign: Array
@@ -45,8 +46,8 @@ class EffortSemantics:
         object.__setattr__(self, 'side', tuple(self.side))
         object.__setattr__(self, 'gravity_removed', tuple(self.gravity_removed))
         n = self.sign.size
-        sizes = {len(self.gain), len(self.offset), len(self.side), len(self.gravity_removed)}
-        if self.sign.ndim != 1 or sizes != {n}:
+        shapes = {self.sign.shape, self.gain.shape, self.offset.shape}
+        if shapes != {(n,)} or not len(self.side) == len(self.gravity_removed) == n:
             raise ParameterError(f'effort: every field needs one value per joint ({n})')
         if not np.all(np.abs(self.sign) == 1.0):
             raise ParameterError(f'effort: sign must be 1 or -1, got {self.sign}')

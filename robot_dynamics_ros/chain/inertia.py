@@ -30,9 +30,9 @@ class Inertia:
     """
     Mass, first moment and inertia tensor of a rigid body, in one frame.
 
-    :param mass: [kg].
+    :param mass: mass [kg].
     :param first_moment: (3,) mass times centre of mass [kg m], axes of the frame.
-    :param tensor: (3, 3) about the ORIGIN of the frame [kg m^2], axes of the frame.
+    :param tensor: (3, 3) inertia tensor about the ORIGIN of the frame [kg m^2], axes of the frame.
     """
 
     mass: float
@@ -40,9 +40,13 @@ class Inertia:
     tensor: Array
 
     def __post_init__(self) -> None:
-        """Copy the arrays and make them read-only."""
+        """Copy the arrays, make them read-only and check their shapes."""
         object.__setattr__(self, 'mass', float(self.mass))
         freeze(self, 'first_moment', 'tensor')
+        if self.first_moment.shape != (3,) or self.tensor.shape != (3, 3):
+            raise ParameterError(f'inertia: first moment and tensor have shapes '
+                                 f'{self.first_moment.shape} and {self.tensor.shape}, expected '
+                                 '(3,) and (3, 3)')
 
     @classmethod
     def zero(cls) -> Inertia:
@@ -102,11 +106,11 @@ class Inertia:
 
 def payload_inertia(mass: float, centre: ArrayLike, tensor: ArrayLike) -> Inertia:
     """
-    Return the inertia of a load in the tip frame.
+    Return the inertia of a payload in the tip frame.
 
-    :param mass: [kg]; 0 = no load at all.
+    :param mass: mass [kg]; 0 = no payload at all.
     :param centre: (3,) centre of mass in the tip frame [m].
-    :param tensor: (3, 3) about the centre of mass, axes of the tip frame [kg m^2].
+    :param tensor: (3, 3) inertia tensor about the centre of mass, axes of the tip frame [kg m^2].
     :raises ParameterError: a body with these numbers cannot exist.
     """
     c, J = np.asarray(centre, dtype=np.float64), np.asarray(tensor, dtype=np.float64)

@@ -9,32 +9,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, freeze, read_only
+from robot_dynamics_ros.arrays import Array, freeze, immutable, read_only
 from robot_dynamics_ros.errors import ParameterError
 
 _PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
 _NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity')
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class JointPhysics:
     """
     Joint terms of the torque, one value per joint, all on the joint side of the gear.
 
     ``tau = rotor_inertia qdd + viscous qd + friction(qd) + offset`` (Khalil & Dombre 9.3.4-9.3.5).
-    The sign of the speed is smoothed to ``tanh(qd / coulomb_velocity)``; with
+    The sign of the velocity is smoothed to ``tanh(qd / coulomb_velocity)``; with
     ``coulomb_velocity = 0`` it is the exact sign. With `static` and `stribeck_velocity` the dry
     friction rises to `static` near standstill (Stribeck, 9.26).
 
     :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg].
-    :param viscous: (n,) [N m s/rad, N s/m].
-    :param coulomb: (n,) [N m, N].
+    :param viscous: (n,) viscous friction [N m s/rad, N s/m].
+    :param coulomb: (n,) Coulomb friction [N m, N].
     :param offset: (n,) torque at rest that the model does not explain [N m, N].
-    :param coulomb_velocity: speed at which the smooth sign reaches tanh(1) [rad/s, m/s].
+    :param coulomb_velocity: velocity at which the smooth sign reaches tanh(1) [rad/s, m/s].
     :param coupling: (n, n) constant matrix J with ``q = J q_motor``, or None for no coupling.
     :param static: (n,) friction at the limit of standstill [N m, N]; None: equal to `coulomb`.
-    :param stribeck_velocity: (n,) speed of the Stribeck transition [rad/s, m/s]; goes with
-        `static`.
+    :param stribeck_velocity: (n,) velocity of the Stribeck transition [rad/s, m/s]; goes
+        with `static`.
     """
 
     rotor_inertia: Array
@@ -62,11 +63,11 @@ class JointPhysics:
         if (self.static is None) != (self.stribeck_velocity is None):
             raise ParameterError('joint physics: static friction and stribeck_velocity belong '
                                  'together; give both or none')
-        speed = float(self.coulomb_velocity)
-        if not (np.isfinite(speed) and speed >= 0.0):
+        velocity = float(self.coulomb_velocity)
+        if not (np.isfinite(velocity) and velocity >= 0.0):
             raise ParameterError('joint physics: coulomb_velocity must be finite and >= 0, '
-                                 f'got {speed}')
-        object.__setattr__(self, 'coulomb_velocity', speed)
+                                 f'got {velocity}')
+        object.__setattr__(self, 'coulomb_velocity', velocity)
         if self.coupling is not None:
             coupling = read_only(self.coupling)
             if coupling.shape != (n, n):
@@ -78,6 +79,13 @@ class JointPhysics:
     def zero(cls, n: int) -> JointPhysics:
         """Return joints without rotor, friction or offset."""
         return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+
+    def __repr__(self) -> str:
+        """Return the number of joints and the terms that they have."""
+        given = {name: getattr(self, name) for name in (*_PER_JOINT, 'coupling')}
+        terms = [name for name, values in given.items()
+                 if values is not None and np.any(values)]
+        return f'<JointPhysics, n = {len(self)}: {", ".join(terms) or "nothing"}>'
 
     def __len__(self) -> int:
         """Return the number of joints."""
@@ -117,6 +125,6 @@ def _check_coupling(coupling: ArrayLike, joint_names: Sequence[str]) -> None:
         raise ParameterError('coupling matrix has non-finite entries')
     _, singular_values, right = np.linalg.svd(matrix)
     if singular_values[-1] < 1e-9 * max(singular_values[0], 1e-300):
-        involved = [name for name, share in zip(joint_names, np.abs(right[-1])) if share > 1e-6]
+        involved = [name for name, part in zip(joint_names, np.abs(right[-1])) if part > 1e-6]
         raise ParameterError('coupling matrix is singular: the motors of joints '
                              f'{", ".join(involved)} do not move the arm independently')

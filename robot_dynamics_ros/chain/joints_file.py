@@ -54,9 +54,9 @@ class JointsFile:
 
     :param source: path of the file, for messages.
     :param joints: entries by joint name.
-    :param coulomb_velocity: [rad/s, m/s], or None.
+    :param coulomb_velocity: velocity of `JointPhysics` [rad/s, m/s], or None.
     :param coupling: rows of the matrix, or None.
-    :param payload: known load in the tip frame, or None.
+    :param payload: known payload in the tip frame, or None.
     """
 
     source: str
@@ -121,7 +121,7 @@ class JointsFile:
             if given:
                 before = getattr(old, key)
                 if before is None:
-                    # without Stribeck the static friction is the Coulomb friction, at any speed
+                    # without Stribeck the static friction is the Coulomb friction, at any velocity
                     before = old.coulomb if key == 'static' else np.ones(len(chain))
                 changes[key] = np.array([given.get(name, value)
                                          for name, value in zip(chain.joint_names, before)])
@@ -136,7 +136,7 @@ def read_joints_file(path: str | Path) -> JointsFile:
     """
     Read a joints file.
 
-    :param path: of the YAML file.
+    :param path: path of the YAML file.
     :raises ParameterError: naming file, joint and key: not readable, not YAML, an unknown key, a
         value of the wrong type.
     """

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,16 +17,20 @@ class Pose:
     """
     Pose of a frame B in a frame A: coordinates map as ``v_A = rotation @ v_B + translation``.
 
-    :param rotation: (3, 3), the axes of B as columns in A.
-    :param translation: (3,) [m], the origin of B in A.
+    :param rotation: (3, 3) axes of B as columns in A.
+    :param translation: (3,) origin of B in A [m].
     """
 
     rotation: Array
     translation: Array
 
     def __post_init__(self) -> None:
-        """Copy the arrays and make them read-only."""
+        """Copy the arrays, make them read-only and check their shapes."""
         freeze(self, 'rotation', 'translation')
+        if self.rotation.shape != (3, 3) or self.translation.shape != (3,):
+            raise ParameterError(f'pose: rotation and translation have shapes '
+                                 f'{self.rotation.shape} and {self.translation.shape}, expected '
+                                 '(3, 3) and (3,)')
 
     @classmethod
     def identity(cls) -> Pose:

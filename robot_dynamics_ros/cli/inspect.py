@@ -14,7 +14,7 @@ from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
-from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, self_check
+from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, compare_formulations
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 
@@ -49,7 +49,7 @@ class Inspection:
         self.mlc = minimal_parameters(chain)
         self.counts = {name: len(minimal_parameters(chain, name)) for name in SETS}
         self.rotors = rotor_grouping(chain, self.mlc)
-        self.disagreement = self_check(chain, self.mlc)
+        self.disagreement = compare_formulations(chain, self.mlc)
         counts = compile_model(chain).operations
         self.operations = {name: counts[name] for name in COUNTED}
         self.findings = (*chain.findings, *self.mlc.findings)

@@ -24,8 +24,8 @@ K*_i, K_i   revolute      1, 0 for a revolute, 0, 1 for a      -           -    
                           prismatic
 g           gravity       gravitational acceleration           m/s^2       E_0   L95 (76)
 q           q             joint position                       rad, m      -     -
-qd, qdd     qd, qdd       joint speed and acceleration         rad/s ...   -     -
-qd_r, qdd_r qd_r, qdd_r   reference speed and acceleration     rad/s ...   -     LM (86)
+qd, qdd     qd, qdd       joint velocity and acceleration      rad/s ...   -     -
+qd_r, qdd_r qd_r, qdd_r   reference velocity and acceleration  rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
 f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (22)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
@@ -81,15 +81,16 @@ u, a        u, a          axis of joint m; velocity it gives   -, m        E_i  
                           to O_i
 J*_j        J_star        inertia (6x6) as felt by joint j     kg ...      E_j   KD 9.120
 K_j         K             J*_j without what joint j yields     kg ...      E_j   KD 9.117
-gamma_j     gamma         acceleration by speeds alone (6)     m/s^2 ...   E_j   KD 9.101
+gamma_j     gamma         acceleration by velocities alone (6) m/s^2 ...   E_j   KD 9.101
 beta_j      beta          outer and gyroscopic wrench (6)      N, N m      E_j   KD 9.119
-alpha_j     alpha         wrench on link j-1 by speeds and     N, N m      E_j   KD 9.118
+alpha_j     alpha         wrench on link j-1 by velocities and N, N m      E_j   KD 9.118
                           torques
 S_j         S             unit twist of joint j; in `lagrange` -, m        E_i   LM (28)
                           at O_0 in E_0
 C           C             Coriolis matrix by Christoffel       kg m^2/s    -     KD 9.1
                           symbols
-Q           Q             torque that carries the weight       N m, N      -     KD 9.1
+Q           Q             torque that holds the arm against    N m, N      -     KD 9.1
+                          gravity
 Y           Y             regressor: tau = Y x                 -           -     LM (48)
 W, Z        W, Z          Y = dW/dt + Z, W x the momentum      -           -     LM sec. III
 H_i         H             U_i of the motion in Lu & Meng's     1/s^2       E_i   LM (67)

@@ -2,10 +2,12 @@
 """Inertias: steps that a reader can check, and the moving of frames."""
 
 import numpy as np
+import pytest
 from support.tolerances import SAME_ALGEBRA
 
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.errors import ParameterError
 
 
 def random_pose(rng):
@@ -61,3 +63,10 @@ def test_arrays_cannot_be_changed(rng):
     assert not body.tensor.flags.writeable
     assert not body.first_moment.flags.writeable
     assert not random_pose(rng).rotation.flags.writeable
+
+
+@pytest.mark.parametrize(('first_moment', 'tensor'), [
+    ([0.0, 0.0], np.eye(3)), ([0.0, 0.0, 0.0], [1.0, 2.0, 3.0])])
+def test_arrays_of_another_shape_are_refused(first_moment, tensor):
+    with pytest.raises(ParameterError, match=r'expected \(3,\) and \(3, 3\)'):
+        Inertia(1.0, first_moment, tensor)

@@ -16,10 +16,30 @@ def joints():
                         coulomb=[4.0, 5.0, 6.0], offset=[0.5, -0.5, 0.0])
 
 
-def test_possible_values_pass(joints):
-    replace(joints, rotor_inertia=[np.nan, 0.0, 1.0], static=[5.0, 6.0, 7.0],
-            stribeck_velocity=[0.1, 0.1, 0.1], coupling=np.diag([1.0, -1.0, 2.0])
-            ).check(['a', 'b', 'c'])
+def test_possible_values_pass_and_are_kept(joints):
+    changes = {'rotor_inertia': [np.nan, 0.0, 1.0], 'static': [5.0, 6.0, 7.0],
+               'stribeck_velocity': [0.1, 0.2, 0.3], 'coupling': np.diag([1.0, -1.0, 2.0]),
+               'coulomb_velocity': 0}
+    changed = replace(joints, **changes)
+    changed.check(['a', 'b', 'c'])
+    for name, values in changes.items():
+        np.testing.assert_array_equal(getattr(changed, name), values)
+    np.testing.assert_array_equal(changed.viscous, joints.viscous)
+    assert len(changed) == 3 and type(changed.coulomb_velocity) is float
+
+
+def test_joints_introduce_themselves_by_the_terms_they_have(joints):
+    assert repr(joints) == '<JointPhysics, n = 3: rotor_inertia, viscous, coulomb, offset>'
+    assert repr(JointPhysics.zero(2)) == '<JointPhysics, n = 2: nothing>'
+    coupled = replace(JointPhysics.zero(2), rotor_inertia=[np.nan, 0.0], coupling=np.eye(2))
+    assert repr(coupled) == '<JointPhysics, n = 2: rotor_inertia, coupling>'
+
+
+def test_they_refuse_to_be_changed(joints):
+    with pytest.raises(AttributeError, match=r'JointPhysics\.viscous cannot be changed'):
+        joints.viscous = np.zeros(3)
+    with pytest.raises(AttributeError, match="JointPhysics has no field 'viscosity'"):
+        joints.viscosity = np.zeros(3)
 
 
 def test_values_are_copied_and_read_only(joints):
@@ -47,6 +67,8 @@ def test_a_singular_coupling_names_the_joints_it_is_about(joints):
     ({'static': [4.0] * 3, 'stribeck_velocity': [0.1, 0.0, 0.1]}, 'joint b: stribeck_velocity'),
     ({'coulomb': [1.0, 2.0, np.inf]}, 'joint c: coulomb is not finite'),
     ({'coupling': np.ones((3, 3))}, 'coupling matrix is singular'),
+    ({'coupling': np.diag([1.0, np.nan, 1.0])}, 'coupling matrix has non-finite entries'),
+    ({'rotor_inertia': [0.1, np.inf, 0.1]}, 'joint b: rotor_inertia is not finite'),
 ])
 def test_impossible_values_are_refused_by_the_name_of_the_joint(joints, changes, message):
     with pytest.raises(ParameterError, match=message):

@@ -40,12 +40,12 @@ DUST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class JointAxis:
     """
     A joint axis at q = 0, in the frame of the base link.
 
     :param name: joint name, for findings.
-    :param point: (3,) [m]; for a prismatic joint only a hint.
+    :param point: (3,) point on the axis [m]; for a prismatic joint only a hint.
     :param direction: (3,) unit vector.
     :param prismatic: whether the joint slides.
     """
@@ -66,7 +66,7 @@ class Placement:
     theta: float
 
 
-def place_frames(axes: Sequence[Axis], snap: bool
+def place_frames(axes: Sequence[JointAxis], snap: bool
                  ) -> tuple[Pose, list[Placement], list[Finding]]:
     """
     Lay the frames E_0..E_n along the axes.
@@ -104,7 +104,7 @@ def place_frames(axes: Sequence[Axis], snap: bool
     return base_pose, placements, rounding.findings
 
 
-def _common_normal(o: Array, x: Array, z: Array, target: Axis, rounding: _Rounding
+def _common_normal(o: Array, x: Array, z: Array, target: JointAxis, rounding: _Rounding
                    ) -> tuple[float, float, float, float]:
     """
     Return d and theta of this frame, and b and beta of the next one.
@@ -145,14 +145,14 @@ def _nearer_direction(x: Array, normal: Array, z: Array) -> tuple[float, float]:
     return theta - math.copysign(math.pi, theta), -1.0
 
 
-def _place_prismatic(o: Array, z: Array, axes: Sequence[Axis], k: int) -> Axis:
+def _place_prismatic(o: Array, z: Array, axes: Sequence[JointAxis], k: int) -> JointAxis:
     """Choose where the prismatic axis k runs: through the axis (o, z) before it."""
     axis = axes[k]
     u = axis.direction
     across = z - (z @ u) * u  # the axis before, seen along u
     after = axes[k + 1] if k + 1 < len(axes) and not axes[k + 1].prismatic else None
     if np.linalg.norm(across) < PARALLEL_TOLERANCE:
-        return Axis(axis.name, o, u, True)
+        return JointAxis(axis.name, o, u, True)
     goal = axis.point
     if after is not None:
         v = after.direction - (after.direction @ u) * u  # the axis after, seen along u
@@ -162,12 +162,12 @@ def _place_prismatic(o: Array, z: Array, axes: Sequence[Axis], k: int) -> Axis:
             side = np.cross(u, v / np.linalg.norm(v))
             if abs(across @ side) > 1e-3:  # else: almost parallel seen along u, no near crossing
                 t = float((after.point - o) @ side / (across @ side))
-                return Axis(axis.name, o + t * z, u, True)
+                return JointAxis(axis.name, o + t * z, u, True)
     t = float((goal - o) @ across / (across @ across))
-    return Axis(axis.name, o + t * z, u, True)
+    return JointAxis(axis.name, o + t * z, u, True)
 
 
-def _first_point(axes: Sequence[Axis]) -> Array:
+def _first_point(axes: Sequence[JointAxis]) -> Array:
     """Return a point of axis 1; a prismatic one is put through the revolute axis after it."""
     first = axes[0]
     if first.prismatic and len(axes) > 1 and not axes[1].prismatic:

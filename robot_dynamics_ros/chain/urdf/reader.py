@@ -14,7 +14,13 @@ from robot_dynamics_ros.chain.chain import Chain, Finding, Joint
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
-from robot_dynamics_ros.chain.urdf.axes import DUST, SNAP_TOLERANCE, Axis, Placement, place_frames
+from robot_dynamics_ros.chain.urdf.axes import (
+    DUST,
+    SNAP_TOLERANCE,
+    JointAxis,
+    Placement,
+    place_frames,
+)
 from robot_dynamics_ros.chain.urdf.tree import Tree, TreeJoint, tree_from_urdf
 from robot_dynamics_ros.errors import ChainError
 
@@ -32,7 +38,8 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
     :param source: path of a URDF (or .xacro) file, or the XML text.
     :param base: base link; None = root link of the URDF.
     :param tip: tip link; None = found when the URDF has one moving chain.
-    :param gravity: (3,) in the frame of `base` [m/s^2]; None = 9.81 along -z of the URDF root.
+    :param gravity: (3,) gravitational acceleration in the frame of `base` [m/s^2]; None = 9.81
+        along -z of the URDF root.
     :param locked: joints to freeze, with their positions [rad, m]; names alone mean 0.
     :param snap: round almost-exact numbers (1.5708) to exact ones; each is a finding.
     :raises UrdfError: the text is not a usable URDF.
@@ -47,8 +54,8 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
     _refuse_unusable(tree, moving, base_link, tip_link)
 
     poses = link_poses(tree, base_link, frozen)
-    axes = [Axis(joint.name, poses[joint.child].translation,
-                 poses[joint.child].rotation @ joint.axis, joint.type == 'prismatic')
+    axes = [JointAxis(joint.name, poses[joint.child].translation,
+                      poses[joint.child].rotation @ joint.axis, joint.type == 'prismatic')
             for joint in moving]
     base_pose, placements, roundings = place_frames(axes, snap)
     joints = tuple(_joint(joint, placement) for joint, placement in zip(moving, placements))

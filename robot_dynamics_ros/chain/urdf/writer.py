@@ -35,8 +35,8 @@ class Element:
     """
     An element and where it is in the text.
 
-    :param tag: its name.
-    :param attributes: by name.
+    :param tag: name of the element.
+    :param attributes: values of its attributes by name.
     :param start: first byte of its start tag.
     :param tag_end: byte after its start tag.
     :param end: byte after the whole element.
@@ -188,7 +188,7 @@ Locked = Mapping[str, float] | Sequence[str] | None
 
 
 @dataclass(frozen=True, eq=False)
-class _Body:
+class _MovingBody:
     """A moving body: frame E_i in its link, links fixed to it, inertia it carries, in E_i."""
 
     frame_in_link: Pose
@@ -203,7 +203,7 @@ def carried_inertias(source: str | os.PathLike[str], chain: Chain,
 
     :param source: path or text of the URDF that the chain was read from.
     :param chain: the robot.
-    :param locked: as it was given when the chain was read.
+    :param locked: joints to freeze, as given when the chain was read.
     :returns: n inertias, each in its frame E_i; zero where there is nothing.
     """
     return tuple(body.carried for body in _bodies(tree_from_urdf(source), chain, locked))
@@ -216,8 +216,8 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
 
     :param source: path or text of the URDF that the chain was read from.
     :param chain: the robot with other links and joint physics.
-    :param locked: as it was given when the chain was read.
-    :param snap: as it was given when the chain was read.
+    :param locked: joints to freeze, as given when the chain was read.
+    :param snap: rounding, as chosen when the chain was read.
     :param note: text for a comment at the top.
     :raises UrdfError: the text cannot be changed, or does not belong to the chain.
     :raises ParameterError: a link with inertia that no body can have.
@@ -261,7 +261,7 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
     return result
 
 
-def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_Body]:
+def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_MovingBody]:
     frozen = locked_positions(tree, locked)
     poses = link_poses(tree, chain.base, frozen)
     frames = chain.joint_poses(np.zeros(len(chain)))
@@ -279,11 +279,11 @@ def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_Body]:
                 fixed.append(link)
             waiting += [(joint.child, rigid and not joint.moving) for joint in tree.children(link)
                         if joint.name not in on_chain]
-        bodies.append(_Body(poses[name].inverse() @ frame, tuple(fixed), carried))
+        bodies.append(_MovingBody(poses[name].inverse() @ frame, tuple(fixed), carried))
     return bodies
 
 
-def _inertial(name: str, link: Inertia, body: _Body) -> list[str]:
+def _inertial(name: str, link: Inertia, body: _MovingBody) -> list[str]:
     """Return the lines of <inertial>; none for a body without mass and inertia."""
     own = Inertia.from_standard_parameters(link.standard_parameters
                                            - body.carried.standard_parameters)

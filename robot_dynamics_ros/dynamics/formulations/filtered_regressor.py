@@ -57,7 +57,7 @@ class FilteredRegressor:
         Take one sample and return Y_f (n, 10 n) and tau_f (n,), with tau_f = Y_f x.
 
         :param q: (n,) joint positions [rad, m].
-        :param qd: (n,) joint speeds [rad/s, m/s].
+        :param qd: (n,) joint velocities [rad/s, m/s].
         :param tau: (n,) torque of the rigid links [N m, N].
         :raises StateError: a wrong size, or an entry that is not finite: it would stay in the
             filter for ever. The sample is then not taken.
@@ -98,7 +98,7 @@ def filtered_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
 
     :param chain: the robot; its inertias are not used.
     :param q: (N, n) joint positions [rad, m].
-    :param qd: (N, n) joint speeds [rad/s, m/s].
+    :param qd: (N, n) joint velocities [rad/s, m/s].
     :param tau: (N, n) torque of the rigid links [N m, N].
     :param cutoff: cut-off frequency of the filter [rad/s].
     :param period: time between samples [s].

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +15,7 @@ from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
 from robot_dynamics_ros.dynamics.formulations.lin import GENERAL, LinConstants, lin_newton_euler
 from robot_dynamics_ros.dynamics.formulations.lu_meng import closed_form, parameters_16, recursive
 from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
-from robot_dynamics_ros.dynamics.minimal.structure import structure
+from robot_dynamics_ros.dynamics.minimal.structure import Structure, structure
 from robot_dynamics_ros.dynamics.recursions.body import bodies
 from robot_dynamics_ros.dynamics.recursions.composite import inertia_constants
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
@@ -26,6 +27,7 @@ from robot_dynamics_ros.dynamics.scalars.vector import Scalar, total
 from robot_dynamics_ros.errors import ParameterError
 
 _Formulation = Callable[[Samples, 'Pair | None'], list[Scalar]]
+_Equations = TypeVar('_Equations')
 
 
 def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
@@ -36,43 +38,61 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
 
     :param chain: the robot, with its inertias.
     :param q: (n,) or (N, n) joint positions [rad, m].
-    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
         its origin, in its frame [N, N m]; None = nothing.
     :param formulation: one of FORMULATIONS.
     :raises ParameterError: unknown formulation.
     """
-    if formulation not in FORMULATIONS:
-        raise ParameterError(f"unknown formulation '{formulation}' of the inverse dynamics; "
-                             f'known are {", ".join(FORMULATIONS)}')
+    equations = chosen(FORMULATIONS, formulation, 'the inverse dynamics')
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
     external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
-    return state.vector(FORMULATIONS[formulation](state, external))
+    return state.vector(equations(state, external))
 
 
-def _links(chain: Chain) -> list[list[float]]:
+def chosen(formulations: Mapping[str, _Equations], name: str, quantity: str) -> _Equations:
+    """
+    Return one of several formulations of the same quantity.
+
+    :param formulations: the formulations by name.
+    :param name: name that the caller asks for.
+    :param quantity: what they compute, for the message.
+    :raises ParameterError: unknown name.
+    """
+    if name not in formulations:
+        raise ParameterError(f"unknown formulation '{name}' of {quantity}; "
+                             f'known are {", ".join(formulations)}')
+    return formulations[name]
+
+
+def link_parameters(chain: Chain) -> list[list[float]]:
+    """Return ten STANDARD_PARAMETERS per link, link 1 first."""
     return [link.standard_parameters.tolist() for link in chain.links]
 
 
+def lin_constants(chain: Chain) -> tuple[LinConstants, Structure]:
+    """Return the values of Lin's minimal set, and the joint groups that they belong to."""
+    groups = structure(chain)
+    forms = lin_forms(chain, groups)
+    values = (forms.matrix @ chain.standard_parameters).tolist()
+    return LinConstants.from_names(len(chain), dict(zip(forms.names, values))), groups
+
+
 def _newton_euler(state: Samples, wrench: Pair | None) -> list[Scalar]:
-    return newton_euler(state.frames, _links(state.chain), state['qd'], state['qdd'],
+    return newton_euler(state.frames, link_parameters(state.chain), state['qd'], state['qdd'],
                         gravity_vector(state.chain), wrench)
 
 
 def _lin(state: Samples, wrench: Pair | None) -> list[Scalar]:
-    chain = state.chain
-    groups = structure(chain)
-    forms = lin_forms(chain, groups)
-    values = (forms.matrix @ chain.standard_parameters).tolist()
-    constants = LinConstants.from_names(len(chain), dict(zip(forms.names, values)))
+    constants, groups = lin_constants(state.chain)
     return lin_newton_euler(state.frames, constants, groups, state['qd'], state['qdd'],
-                            gravity_vector(chain), wrench)
+                            gravity_vector(state.chain), wrench)
 
 
 def _lin_general(state: Samples, wrench: Pair | None) -> list[Scalar]:
     frames = state.frames
-    constants = LinConstants.of_all_joints(inertia_constants(frames, _links(state.chain)))
+    constants = LinConstants.of_all_joints(inertia_constants(frames, link_parameters(state.chain)))
     return lin_newton_euler(frames, constants, GENERAL, state['qd'], state['qdd'],
                             gravity_vector(state.chain), wrench)
 
@@ -84,7 +104,7 @@ def _kane(state: Samples, wrench: Pair | None) -> list[Scalar]:
 
 def _lagrange(state: Samples, wrench: Pair | None) -> list[Scalar]:
     frames = state.frames
-    equations = Lagrange(frames, _links(state.chain), gravity_vector(state.chain))
+    equations = Lagrange(frames, link_parameters(state.chain), gravity_vector(state.chain))
     return _pushed(equations.torque(state['qd'], state['qdd']), frames, wrench)
 
 

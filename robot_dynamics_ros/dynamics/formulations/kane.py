@@ -36,7 +36,7 @@ def kane(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequence[Scal
 
     :param frames: E_0..E_n from `joint_frames`.
     :param bodies: mass, mass centre and central tensor of links 1..n.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.

@@ -54,8 +54,8 @@ class LinConstants:
     :param k: constant part of its first moment [kg m].
     :param U: constant part of its tensor without (U)_22: the entries 11-22, 12, 13, 23 and 33 of
         U - diag((U)_22, (U)_22, 0) [kg m^2].
-    :param kappa_1: (86) [kg m].
-    :param kappa_2: (87) [kg m].
+    :param kappa_1: combination (86) of first moments [kg m].
+    :param kappa_2: combination (87) of first moments [kg m].
     """
 
     m_hat: Sequence[Scalar]
@@ -70,7 +70,8 @@ class LinConstants:
         Sort named minimal parameters.
 
         :param n: number of joints.
-        :param values: by names such as ``U2_11-22``, ``k2_x``, ``m3``, ``kap1_3``; missing = 0.
+        :param values: values by names such as ``U2_11-22``, ``k2_x``, ``m3``, ``kap1_3``;
+            missing = 0.
         """
         joints = range(n + 1)
 
@@ -97,7 +98,7 @@ class LinConstants:
         Return inertia constants of composite bodies that have these minimal parameters.
 
         Many constants have them; all of them need the same torque, so the simplest will do:
-        what is no minimal parameter is zero.
+        what is not a minimal parameter is zero.
 
         :param structure: joint groups of the chain.
         """
@@ -176,7 +177,7 @@ def lin_newton_euler(frames: Sequence[JointFrame], constants: LinConstants, stru
     :param constants: the minimal linear combinations; with `structure` GENERAL the inertia
         constants of all composite bodies.
     :param structure: joint groups of the chain, or GENERAL.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.

@@ -2,7 +2,7 @@
 """
 Regressors of Lu & Meng (1993): closed form from the link Lagrangians, and recursive.
 
-Both have 16 parameters per link, linear in mass, mass centre p and central tensor. The load is
+Both have 16 parameters per link, linear in mass, mass centre p and central tensor. The payload is
 link n+1, fixed to link n. The closed form also splits Y = dW/dt + Z, where W and Z need no
 acceleration (section III).
 """
@@ -11,14 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robot_dynamics_ros.dynamics.recursions.body import Body
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
 from robot_dynamics_ros.dynamics.recursions.motion import (
     LinkMotion,
     link_motion,
     motion_of_fixed_frame,
 )
 from robot_dynamics_ros.dynamics.recursions.regressor import link_twists
-from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame
+from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.scalars.pair import (
     ZERO_PAIR,
     Pair,
@@ -28,6 +34,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     scaled,
     summed,
 )
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
     Scalar,
@@ -39,6 +46,7 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     scale,
     transpose,
 )
+from robot_dynamics_ros.errors import ParameterError
 
 #: The 16 parameters of a link (76): p is the mass centre; Ixy = + integral x y dm about it, which
 #: is MINUS the entry of the inertia tensor (105).
@@ -56,6 +64,49 @@ LINK_CASES: dict[str, tuple[int, ...]] = {
 
 _AXES: tuple[Vector, Vector, Vector] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _PRODUCTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+def lu_meng_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+                      link_case: str = 'general', payload: Pose | None = None) -> Array:
+    """
+    Return Y (n, c n) or (N, n, c n) with tau = Y theta, theta = ``lu_meng_parameters(chain)``.
+
+    With a payload there are c more columns: its parameters in its own frame.
+
+    :param chain: the robot; its inertias are not used.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint velocities [rad/s, m/s], same shape.
+    :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
+    :param link_case: what is known about every link, one of LINK_CASES: c columns are left.
+    :param payload: frame of a payload, in the frame of the tip link; None = no payload.
+    :raises ParameterError: unknown case.
+    """
+    kept = _kept(link_case)
+    state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
+    frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
+    Y = state.matrix(closed_form(state.frames, state['qd'], state['qdd'], gravity_vector(chain),
+                                 frame))
+    return Y.reshape((*Y.shape[:-1], -1, 16))[..., kept].reshape((*Y.shape[:-1], -1))
+
+
+def lu_meng_parameters(chain: Chain, *, link_case: str = 'general') -> Array:
+    """
+    Return theta (c n,): the PARAMETERS_16 of every link, or those that are left, link 1 first.
+
+    :param chain: the robot, with its inertias.
+    :param link_case: case as for `lu_meng_regressor`.
+    :raises ParameterError: unknown case, or a link with a first moment but no mass.
+    """
+    kept = _kept(link_case)
+    theta = np.array([parameters_16(body) for body in bodies(chain)], dtype=np.float64)
+    return np.asarray(theta[:, kept].ravel())
+
+
+def _kept(link_case: str) -> list[int]:
+    if link_case not in LINK_CASES:
+        raise ParameterError(f"unknown link case '{link_case}'; known are "
+                             f'{", ".join(LINK_CASES)}')
+    return list(LINK_CASES[link_case])
 
 
 def parameters_16(body: Body) -> list[Scalar]:
@@ -92,22 +143,22 @@ def momentum_row(a: Pair, b: Pair) -> list[Scalar]:
 
 
 def momentum_split(frames: Sequence[JointFrame], qd: Sequence[Scalar], gravity: Vector,
-                   load: FixedFrame | None = None,
+                   payload: FixedFrame | None = None,
                    ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
     """
     Return W and Z with Y = dW/dt + Z: generalised momentum and the rest, no acceleration.
 
     ``W x`` is dT/dqd = A qd and ``Z x`` is -dT/dq + dU/dq. Columns are the ten standard
-    parameters of every link, then those of the load.
+    parameters of every link, then those of the payload.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param load: frame of the load in E_n; None = no load.
+    :param payload: frame of the payload in E_n; None = no payload.
     """
     W: list[list[Scalar]] = [[] for _ in qd]
     Z: list[list[Scalar]] = [[] for _ in qd]
-    for twists, g in _links(frames, gravity, load):
+    for twists, g in _links(frames, gravity, payload):
         inside = _inside(twists, qd)
         V = inside[-1]
         for j in range(len(qd)):
@@ -121,22 +172,22 @@ def momentum_split(frames: Sequence[JointFrame], qd: Sequence[Scalar], gravity: 
 
 
 def closed_form(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-                gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+                gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
-    Return Y in closed form: n rows of 16 columns per link, those of the load last (28)-(48).
+    Return Y in closed form: n rows of 16 columns per link, those of the payload last (28)-(48).
 
     The paper takes its products in E_0; here they are taken in E_i, where the rotation matrix of
     the link and its derivative do not appear. Y13 of (33) multiplies m p.p and so belongs to
     the columns of theta_4, as `from_standard_columns` has it.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param load: frame of the load in E_n; None = no load.
+    :param payload: frame of the payload in E_n; None = no payload.
     """
     rows: list[list[Scalar]] = [[] for _ in qd]
-    for twists, g in _links(frames, gravity, load):
+    for twists, g in _links(frames, gravity, payload):
         inside = _inside(twists, qd)
         V, V_dot = inside[-1], ZERO_PAIR
         rates: list[Pair] = []
@@ -155,7 +206,7 @@ def closed_form(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
 
 
 def recursive(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-              gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+              gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
     Return Y by recursion (66)-(85), for revolute and prismatic joints; columns as `closed_form`.
 
@@ -164,10 +215,10 @@ def recursive(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[
     n = len(qd)
     motion = link_motion(frames, qd, qdd, gravity)
     columns: list[Pair] = []
-    width = 16 * (n if load is None else n + 1)
-    if load is not None:
-        columns = [moved_wrench(load, column)
-                   for column in unit_wrenches(motion_of_fixed_frame(motion[n], load))]
+    width = 16 * (n if payload is None else n + 1)
+    if payload is not None:
+        columns = [moved_wrench(payload, column)
+                   for column in unit_wrenches(motion_of_fixed_frame(motion[n], payload))]
     rows: list[list[Scalar]] = []
     for i in range(n, 0, -1):
         columns = unit_wrenches(motion[i]) + columns  # (82), (84)
@@ -205,12 +256,12 @@ def _tensor_column(i: int, j: int, w: Vector) -> Vector:
 
 
 def _links(frames: Sequence[JointFrame], gravity: Vector,
-           load: FixedFrame | None) -> list[tuple[list[Pair], Vector]]:
-    """Return for links 1..n and the load the joint twists and gravity in their frames."""
-    twists = link_twists(frames, load)[1:]
+           payload: FixedFrame | None) -> list[tuple[list[Pair], Vector]]:
+    """Return for links 1..n and the payload the joint twists and gravity in their frames."""
+    twists = link_twists(frames, payload)[1:]
     gravities = []
     outward: list[JointFrame | FixedFrame] = list(frames[1:])
-    for frame in outward if load is None else [*outward, load]:
+    for frame in outward if payload is None else [*outward, payload]:
         gravity = frame.to_link(gravity)
         gravities.append(gravity)
     return list(zip(twists, gravities))

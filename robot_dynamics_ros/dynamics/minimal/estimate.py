@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
@@ -24,6 +24,7 @@ class EstimateState(IntEnum):
     CONVERGED = 4
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class MlcEstimate:
     """
@@ -34,11 +35,12 @@ class MlcEstimate:
     :param tip_link: name of the tip link.
     :param mlc: the minimal set with the values; its formulas name grouped rotor inertias.
     :param joint_physics: rotor inertia (NaN = inside the minimal parameters), friction, offset.
-    :param identified: p flags: the data determine the value; otherwise it is the URDF's.
+    :param identified: p flags: the data determine the value; otherwise it is that of the URDF.
     :param unknowns: u names of all that was estimated, e.g. ``U2_33``, ``Fc1``.
-    :param covariance: (u, u) of these.
+    :param covariance: (u, u) covariance of these.
     :param samples: number of samples used.
-    :param condition_number: of the weighted regressor with columns of equal length.
+    :param condition_number: condition number of the weighted regressor with columns of equal
+        length.
     :param residual_rms: (n,) root mean square of what is left of the torque [N m, N].
     :param state: where the values come from.
     """
@@ -60,6 +62,12 @@ class MlcEstimate:
         """Copy the arrays and make them read-only."""
         freeze(self, 'covariance', 'residual_rms')
 
+    def __repr__(self) -> str:
+        """Return the robot, how much of it is identified and from how many samples."""
+        return (f'<MlcEstimate of {self.robot}: {sum(self.identified)} of {len(self.mlc)} '
+                f'elements of set {self.mlc.set} identified from {self.samples} samples, '
+                f'state {self.state.name}>')
+
     @classmethod
     def not_estimated(cls, chain: Chain, mlc: MlcSet) -> MlcEstimate:
         """
@@ -78,14 +86,13 @@ class MlcEstimate:
         return self.mlc.model_hash
 
     @property
-    def deviations(self) -> dict[str, float]:
-        """Standard deviation of every unknown by name."""
-        return dict(zip(self.unknowns, np.sqrt(np.diag(self.covariance)).tolist()))
-
-    @property
     def standard_deviations(self) -> Array:
-        """Of the minimal parameters (p,); NaN where the data do not determine the value."""
-        known = self.deviations
+        """
+        Standard deviations of the minimal parameters (p,).
+
+        NaN where the data do not determine the value.
+        """
+        known = dict(zip(self.unknowns, np.sqrt(np.diag(self.covariance)).tolist()))
         return np.array([known.get(name, np.nan) if sure else np.nan
                          for name, sure in zip(self.mlc.names, self.identified)])
 

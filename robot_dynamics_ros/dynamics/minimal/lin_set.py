@@ -4,8 +4,8 @@ Lin's closed-form sets of minimal linear combinations, for the whole torque and 
 
 Lin 1995, Theorem 2, and 1994, Theorem 5: an element is in the set when it acts on the torque for
 this geometry, whatever the inertias are, so a massless link does not change the set. Lin 1994,
-Theorem 4: the set of the gravity load. Its delta and sigma are not those of the set for the whole
-torque, hence the other words there.
+Theorem 4: the set of the gravity torque. Its delta and sigma are not those of the set for the
+whole torque, hence the other words there.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _prismatic_forms(constants: InertiaConstants, i: int, groups: Structure) -> 
 
 def gravity_forms(chain: Chain, groups: Structure) -> LinearForms:
     """
-    Return what the gravity load depends on, joint 1 first; nothing where there is no gravity.
+    Return what the gravity torque depends on, joint 1 first; nothing where there is no gravity.
 
     :param chain: the robot; its inertias are not used.
     :param groups: its joint groups.

@@ -69,9 +69,9 @@ def coefficients(text: str, names: Sequence[str]) -> Array:
     """
     Return the numbers that `formula` has written, one per name.
 
-    :param text: such as ``ZZ1 + YY2 - 0.2025*M3``.
+    :param text: formula such as ``ZZ1 + YY2 - 0.2025*M3``.
     :param names: all names that may appear.
-    :raises ParameterError: text that is no such formula, or a name that is not known.
+    :raises ParameterError: text that is not such a formula, or an unknown name.
     """
     row = np.zeros(len(names))
     places = {name: place for place, name in enumerate(names)}

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, read_only
+from robot_dynamics_ros.arrays import Array, immutable, read_only
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
@@ -36,6 +36,7 @@ _CLOSED_FORMS: dict[str, Callable[[Chain, Structure], LinearForms]] = {
 _SAME_SPACE = 1e-8
 
 
+@immutable
 @dataclass(frozen=True, eq=False)
 class MlcSet:
     """
@@ -67,6 +68,14 @@ class MlcSet:
     r: int
     s: int
     findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the name of the set and its first elements."""
+        first = [f'{name} = {value:.4g} {unit}'
+                 for name, value, unit in zip(self.names[:3], self.values, self.units)]
+        first += ['...'] * (len(self) > 3)
+        return (f'<MlcSet {self.set}, n = {len(self.joint_names)}, p = {len(self)}: '
+                f'{", ".join(first)}>')
 
     def __len__(self) -> int:
         """Return the number of elements p."""
@@ -137,7 +146,7 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
 
     :param chain: the robot.
     :param set: 'lin' (Lin 1995), 'khalil' (grouped standard parameters), 'numeric'; of parts of
-        the torque: 'gravity' (gravity load), 'inertia_matrix' (the torque without gravity).
+        the torque: 'gravity' (gravity torque), 'inertia_matrix' (the torque without gravity).
     :raises ParameterError: unknown set.
     """
     if set not in _CLOSED_FORMS and set != 'numeric':

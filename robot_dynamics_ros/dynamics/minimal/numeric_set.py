@@ -35,11 +35,11 @@ _DUST = 1e-14
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SetCheck:
     """
     How a set of combinations compares with the stacked regressor.
 
-    :param missing: largest part of a column of W that is no combination of the set.
+    :param missing: largest part of a column of W that is not a combination of the set.
     :param smallest: smallest singular value of A, relative to the largest; 1.0 for an empty set.
     """
 
@@ -62,7 +62,7 @@ def stacked_regressor(chain: Chain, *, moving: bool = True) -> Array:
     Return W (rows, 10 n): the standard regressor at seeded random states, one under the other.
 
     :param chain: the robot; its inertias are not used.
-    :param moving: False gives the gravity load alone.
+    :param moving: motion at the states; False gives the gravity torque alone.
 
     More samples than unknowns per joint are enough, since joint j adds ten columns and its own
     rows; a chain of many joints needs no more samples than one of seven.
@@ -84,22 +84,22 @@ def right_inverse(B: Array) -> Array:
     return np.asarray(np.linalg.solve(R, Q.T).T)
 
 
-def judge(W: Array, B: Array) -> Verdict:
+def judge(W: Array, B: Array) -> SetCheck:
     """
     Compare a set with the stacked regressor.
 
-    :param W: from `stacked_regressor`.
-    :param B: (p, 10 n) the set.
+    :param W: rows from `stacked_regressor`.
+    :param B: (p, 10 n) matrix of the set.
     """
     A = W @ right_inverse(B)
     size = float(np.max(np.linalg.norm(W, axis=0)))
     rest = float(np.max(np.linalg.norm(W - A @ B, axis=0)))
     missing = rest / size if rest > 0.0 else 0.0
     if len(B) == 0:
-        return Verdict(missing, 1.0)
+        return SetCheck(missing, 1.0)
     singular_values = np.linalg.svd(np.linalg.qr(A, mode='r'), compute_uv=False)
     largest = float(singular_values[0])
-    return Verdict(missing, float(singular_values[-1]) / largest if largest > 0.0 else 0.0)
+    return SetCheck(missing, float(singular_values[-1]) / largest if largest > 0.0 else 0.0)
 
 
 #: A column is taken at first sight if more than this part of it is new; a column that is new in

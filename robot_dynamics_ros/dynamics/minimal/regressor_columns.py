@@ -34,7 +34,7 @@ def split_columns(Y: Array, names: Sequence[str], values: ArrayLike,
     :param unknown: names of the columns to estimate, in the order wanted.
     :returns: Y_unknown (..., n, len(unknown)) and tau_known (..., n):
         ``tau = Y_unknown @ x_unknown + tau_known``.
-    :raises ParameterError: a name that is no column, or sizes that do not fit.
+    :raises ParameterError: a name that is not a column, or sizes that do not fit.
     """
     x = np.array(values, dtype=np.float64)
     if x.shape != (len(names),) or Y.shape[-1] != len(names):

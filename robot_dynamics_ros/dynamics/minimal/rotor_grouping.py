@@ -33,7 +33,7 @@ class RotorGrouping:
     :param separate: names of the rotor inertias that stay parameters of their own, ``Ia3``.
     :param grouped: n flags: the rotor inertia of the joint is inside the minimal parameters.
     :param matrix: G (p, n) with ``w_grouped = w + G Ia``; zero columns for separate ones.
-    :param formulas: of the grouped parameters, e.g. ``ZZ1 + YY2 + Ia1``.
+    :param formulas: formulas of the grouped parameters, e.g. ``ZZ1 + YY2 + Ia1``.
     """
 
     separate: tuple[str, ...]

@@ -19,7 +19,7 @@ class Body:
     """
     One link, in its frame E_i.
 
-    :param mass: [kg].
+    :param mass: mass [kg].
     :param centre: mass centre from O_i [m].
     :param tensor: inertia about the mass centre [kg m^2], tensor entries.
     """

@@ -96,8 +96,8 @@ def varying_parts(frames: Sequence[JointFrame], constants: InertiaConstants) -> 
     Return l and V of all composite bodies at one joint position.
 
     :param frames: E_0..E_n at that position.
-    :param constants: from `inertia_constants`. Of a revolute joint only k_x, k_y, U_12, U_13,
-        U_23 and the difference U_11 - U_22 have an influence.
+    :param constants: constant parts from `inertia_constants`. Of a revolute joint only k_x, k_y,
+        U_12, U_13, U_23 and the difference U_11 - U_22 have an influence.
     """
     n = len(frames) - 1
     l, V = [ZERO] * (n + 1), [_ZERO_MATRIX] * (n + 1)  # noqa: E741

@@ -50,7 +50,7 @@ def customized_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar],
     Return the motion of links 0..n as `link_motion` does, with fewer operations.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param third_column: n flags: carry the third column of U instead of omega_dot.
@@ -129,11 +129,11 @@ def customized_newton_euler(frames: Sequence[JointFrame],
 
     :param frames: E_0..E_n from `joint_frames`.
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
-    :param third_column: as for `customized_motion`.
+    :param third_column: n flags as for `customized_motion`.
     """
     motion = customized_motion(frames, qd, qdd, gravity, third_column)
     f, m = wrench_on_environment(wrench)

@@ -81,7 +81,7 @@ def by_mass_matrix(frames: Sequence[JointFrame], parameters: Sequence[Sequence[S
 
     :param frames: E_0..E_n from `joint_frames`.
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param tau: n torques on the rigid links and rotors [N m, N]: friction is already taken off.
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.

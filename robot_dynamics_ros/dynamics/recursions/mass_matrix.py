@@ -101,7 +101,7 @@ def renaud_gravity(frames: Sequence[JointFrame], constants: InertiaConstants,
     Return the n torques that hold the arm against gravity [N m, N] (Lin 1994 (18)).
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param constants: as for `renaud`.
+    :param constants: inertia constants as for `renaud`.
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     """
     varying = varying_parts(frames, constants)

@@ -96,7 +96,7 @@ def motion_of_fixed_frame(parent: LinkMotion, frame: Frame) -> LinkMotion:
     Return the motion of a link, seen in another frame fixed to it.
 
     :param parent: motion of the link in its frame.
-    :param frame: the other frame, e.g. that of a load.
+    :param frame: the other frame, e.g. that of a payload.
     """
     omega, omega_dot, acceleration = carried_motion(parent, frame)
     U, products = acceleration_matrix(omega, omega_dot)
@@ -109,7 +109,7 @@ def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
     Return the motion of links 0..n; entry 0 is the base.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     """
@@ -137,8 +137,8 @@ def reference_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qd_r: S
     Return the mixed motion of links 0..n; entry 0 is the base, `omega` is that of `qd`.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
-    :param qd_r: n reference speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
+    :param qd_r: n reference velocities [rad/s, m/s].
     :param qdd_r: n reference accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     """

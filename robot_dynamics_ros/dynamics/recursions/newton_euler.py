@@ -47,7 +47,7 @@ def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Sca
 
     :param frames: E_0..E_n from `joint_frames`.
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.

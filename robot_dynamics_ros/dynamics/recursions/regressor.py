@@ -30,22 +30,22 @@ from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar, Vector
 
 
 def link_twists(frames: Sequence[JointFrame],
-                load: FixedFrame | None = None) -> list[list[Pair]]:
+                payload: FixedFrame | None = None) -> list[list[Pair]]:
     """
     Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
 
-    The twist is (velocity of O_j, angular velocity of link j) at unit speed of joint i alone.
+    The twist is (velocity of O_j, angular velocity of link j) at unit velocity of joint i alone.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param load: a frame fixed to link n, its twists come last; None = none.
+    :param payload: a frame fixed to link n, its twists come last; None = none.
     """
     twists: list[list[Pair]] = [[]]
     z: Vector = (0.0, 0.0, 1.0)
     for frame in frames[1:]:
         own = (ZERO, z) if frame.revolute else (z, ZERO)
         twists.append([*(moved_twist(frame, twist) for twist in twists[-1]), own])
-    if load is not None:
-        twists.append([moved_twist(load, twist) for twist in twists[-1]])
+    if payload is not None:
+        twists.append([moved_twist(payload, twist) for twist in twists[-1]])
     return twists
 
 
@@ -78,8 +78,8 @@ def regressor_rows(motion: Sequence[LinkMotion],
     """
     Return Y from the motion of the links and the joint twists in their frames.
 
-    :param motion: of links 0..n, and of a load; from `link_motion` or an equal.
-    :param twists: from `link_twists`.
+    :param motion: motion of links 0..n, and of a payload; from `link_motion` or an equal.
+    :param twists: unit twists of the joints from `link_twists`.
     """
     n = len(twists[-1])
     rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(n)]
@@ -90,39 +90,39 @@ def regressor_rows(motion: Sequence[LinkMotion],
 
 
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-              gravity: Vector, load: FixedFrame | None = None) -> list[list[Scalar]]:
+              gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
     Return Y as n rows of 10 n scalars; entries of links inside of the joint are 0.0.
 
-    With a load there are ten more columns: its standard parameters in its own frame.
+    With a payload there are ten more columns: its standard parameters in its own frame.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param qd: n joint speeds [rad/s, m/s].
+    :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param load: frame of the load in E_n; None = no load.
+    :param payload: frame of the payload in E_n; None = no payload.
     """
     motion = link_motion(frames, qd, qdd, gravity)
-    if load is not None:
-        motion.append(motion_of_fixed_frame(motion[-1], load))
-    return regressor_rows(motion, link_twists(frames, load))
+    if payload is not None:
+        motion.append(motion_of_fixed_frame(motion[-1], payload))
+    return regressor_rows(motion, link_twists(frames, payload))
 
 
 def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                       load: Pose | None = None) -> Array:
+                       payload: Pose | None = None) -> Array:
     """
     Return Y (n, 10 n) or (N, n, 10 n) with tau = Y x, x = ``chain.standard_parameters``.
 
-    With a load there are ten more columns: its standard parameters in its own frame.
+    With a payload there are ten more columns: its standard parameters in its own frame.
 
     :param chain: the robot; its inertias are not used.
     :param q: (n,) or (N, n) joint positions [rad, m].
-    :param qd: joint speeds [rad/s, m/s], same shape.
+    :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
-    :param load: frame of a load, in the frame of the tip link; None = no load.
+    :param payload: frame of a payload, in the frame of the tip link; None = no payload.
     """
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
-    frame = None if load is None else FixedFrame.at(chain.tip_pose @ load)
+    frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
     return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
                                   gravity_vector(chain), frame))
 

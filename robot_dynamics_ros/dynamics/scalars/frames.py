@@ -43,7 +43,7 @@ class Frame(Protocol):
 @dataclass(frozen=True)
 class FixedFrame:
     """
-    A frame fixed to a link, at any pose: the tip, or a load.
+    A frame fixed to a link, at any pose: the tip, or a payload.
 
     :param rotation: axes of the frame as columns in the axes of the link.
     :param origin: its origin in the frame of the link [m].

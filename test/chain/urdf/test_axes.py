@@ -9,7 +9,7 @@ import pytest
 from support.tolerances import SAME_ALGEBRA
 
 from robot_dynamics_ros.chain.chain import Joint
-from robot_dynamics_ros.chain.urdf.axes import DUST, Axis, place_frames
+from robot_dynamics_ros.chain.urdf.axes import DUST, JointAxis, place_frames
 
 X, Y, Z = np.eye(3)
 
@@ -17,8 +17,8 @@ X, Y, Z = np.eye(3)
 def line(point, direction, prismatic=False, name='j'):
     """Return an axis from plain numbers."""
     direction = np.asarray(direction, dtype=float)
-    return Axis(name, np.asarray(point, dtype=float), direction / np.linalg.norm(direction),
-                prismatic)
+    return JointAxis(name, np.asarray(point, dtype=float), direction / np.linalg.norm(direction),
+                     prismatic)
 
 
 def frames(axes, snap=True):

@@ -127,6 +127,13 @@ def test_a_locked_joint_is_frozen_where_it_is_told_to():
     np.testing.assert_allclose(np.linalg.norm(shift), 0.2 * 0.05, rtol=1e-12)
 
 
+def test_the_name_of_one_joint_to_lock_is_not_a_list_of_letters():
+    alone = chain_from_urdf(arm(extra=FINGER), locked='grip')
+    listed = chain_from_urdf(arm(extra=FINGER), locked=['grip'])
+    np.testing.assert_array_equal(alone.standard_parameters, listed.standard_parameters)
+    assert alone.joint_names == listed.joint_names
+
+
 def test_locking_an_inner_joint_joins_its_bodies():
     chain = chain_from_urdf(arm(), locked={'j2': 0.3})
     assert chain.joint_names == ('j1',)

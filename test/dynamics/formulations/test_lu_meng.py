@@ -23,6 +23,8 @@ from robot_dynamics_ros.dynamics.formulations.lu_meng import (
     PARAMETERS_16,
     closed_form,
     from_standard_columns,
+    lu_meng_parameters,
+    lu_meng_regressor,
     momentum_split,
     parameters_16,
     recursive,
@@ -31,6 +33,7 @@ from robot_dynamics_ros.dynamics.recursions.body import bodies
 from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
 from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, gravity_vector
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.errors import ParameterError
 
 PAPERS = papers_reference()
 FORMS = [closed_form, recursive]
@@ -129,6 +132,29 @@ def test_special_links_need_fewer_columns(rng, name, centre, tensor):
         Y = regressor(form, chain, q, qd, qdd)
         assert_close(Y[:, columns] @ theta(chain)[columns], inverse_dynamics(chain, q, qd, qdd),
                      OTHER_FORMULATION)
+    states = rng.normal(size=(3, 4, 3))
+    Y, kept = lu_meng_regressor(chain, *states, link_case=name), lu_meng_parameters(
+        chain, link_case=name)
+    assert Y.shape == (4, 3, len(columns)) and kept.shape == (len(columns),)
+    assert_close(Y @ kept, inverse_dynamics(chain, *states), OTHER_FORMULATION)
+
+
+def test_the_payload_has_the_last_columns_of_the_regressor_on_arrays(rng):
+    chain, pose, load = random_chain(rng, 3), random_pose(rng), random_inertia(rng)
+    state = rng.normal(size=(3, 3))
+    Y = lu_meng_regressor(chain, *state, payload=pose)
+    of_load = lu_meng_parameters(chain.with_links([load] * 3))[:16]
+    assert_close(Y @ np.concatenate([lu_meng_parameters(chain), of_load]),
+                 inverse_dynamics(chain.with_payload(load.seen_from(pose)), *state),
+                 OTHER_FORMULATION)
+
+
+def test_an_unknown_link_case_is_refused(rng):
+    chain = random_chain(rng, 1)
+    with pytest.raises(ParameterError, match="unknown link case 'rod'; known are general"):
+        lu_meng_parameters(chain, link_case='rod')
+    with pytest.raises(ParameterError, match="unknown link case 'rod'"):
+        lu_meng_regressor(chain, [0.0], [0.0], [0.0], link_case='rod')
 
 
 @pytest.mark.parametrize('form', FORMS)
@@ -178,4 +204,4 @@ def test_y_is_the_rate_of_w_plus_z(rng):
         return np.array(momentum_split(state.frames, state['qd'], gravity_vector(chain), load))
 
     Y = (split(h)[0] - split(-h)[0]) / (2 * h) + split(0.0)[1]
-    assert_close(Y, standard_regressor(chain, q, qd, qdd, load=pose), FINITE_DIFFERENCE)
+    assert_close(Y, standard_regressor(chain, q, qd, qdd, payload=pose), FINITE_DIFFERENCE)

@@ -64,3 +64,12 @@ def test_what_depends_on_an_unknown_value_is_not_identified(chain, estimate):
 def test_an_unknown_set_is_refused(chain, estimate):
     with pytest.raises(ParameterError, match='best'):
         estimate.converted_to(chain, 'best')
+
+
+def test_it_introduces_itself_and_refuses_to_be_changed(estimate):
+    p = len(estimate.mlc)
+    partly = replace(estimate, identified=(*[True] * (p - 1), False), samples=500)
+    assert repr(partly) == (f'<MlcEstimate of puma_4dof: {p - 1} of {p} elements of set lin '
+                            'identified from 500 samples, state CONVERGED>')
+    with pytest.raises(AttributeError, match=r'MlcEstimate\.samples cannot be changed'):
+        estimate.samples = 0

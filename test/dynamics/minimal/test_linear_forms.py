@@ -2,8 +2,10 @@
 """Linear combinations as text and matrix."""
 
 import numpy as np
+import pytest
 
-from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms, formula
+from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms, coefficients, formula
+from robot_dynamics_ros.errors import ParameterError
 
 NAMES = ('ZZ1', 'YY2', 'M3')
 
@@ -22,3 +24,15 @@ def test_rounding_dust_is_removed_and_small_coefficients_stay():
 
 def test_an_empty_set_has_a_matrix_without_rows():
     assert LinearForms.of([], 3).matrix.shape == (0, 30)
+
+
+@pytest.mark.parametrize('row', [[1.0, 1.0, 0.2025], [-1.0, 0.0, -0.5], [0.0, -2.0, 0.0],
+                                 [0.0, 0.0, 0.0], [1e-9, -1.5e12, 0.0]])
+def test_a_formula_is_read_back(row):
+    np.testing.assert_array_equal(coefficients(formula(row, NAMES), NAMES), row)
+
+
+@pytest.mark.parametrize('text', ['ZZ1 + XX9', 'two*ZZ1', 'ZZ1 YY2', '2*', '+ZZ1'])
+def test_text_that_is_no_formula_is_refused_with_the_bad_term(text):
+    with pytest.raises(ParameterError, match=r'is not of the form number\*name'):
+        coefficients(text, NAMES)

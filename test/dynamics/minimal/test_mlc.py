@@ -178,3 +178,21 @@ def test_bad_input_is_refused(rng):
     sideways = minimal_parameters(replace(chain, gravity=np.array([9.81, 0.0, 0.0])))
     with pytest.raises(ParameterError, match='k1_x of the lin set does not follow'):
         mlc.conversion_to(sideways)
+
+
+def test_a_set_introduces_itself_by_its_first_elements():
+    chain = named('V14')
+    mlc = minimal_parameters(chain).with_values(np.arange(8.0))
+    assert repr(mlc) == ('<MlcSet lin, n = 4, p = 8: U1_33 = 0 kg m^2, '
+                         'U2_33 = 1 kg m^2, k2_x = 2 kg m, ...>')
+    pendulum = chain_from_dh('R', beta=[0], b=[0], d=[0], theta=[0])
+    assert repr(minimal_parameters(pendulum)) == (
+        '<MlcSet lin, n = 1, p = 1: U1_33 = 0 kg m^2>')
+
+
+def test_a_set_refuses_to_be_changed():
+    mlc = minimal_parameters(named('V14'))
+    with pytest.raises(AttributeError, match=r'MlcSet\.values cannot be changed'):
+        mlc.values = np.zeros(8)
+    with pytest.raises(AttributeError, match="MlcSet has no field 'value'; its fields are set"):
+        mlc.value = np.zeros(8)

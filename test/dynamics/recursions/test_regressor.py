@@ -60,7 +60,7 @@ def test_a_load_is_ten_more_columns(rng):
     chain = random_chain(rng, 4)
     load, pose = random_inertia(rng), random_pose(rng)
     states = random_states(rng, 4, 3)
-    Y = standard_regressor(chain, *states, load=pose)
+    Y = standard_regressor(chain, *states, payload=pose)
     x = np.concatenate([chain.standard_parameters, load.standard_parameters])
     loaded = chain.with_payload(load.seen_from(pose))
     assert_close(Y @ x, inverse_dynamics(loaded, *states), OTHER_FORMULATION)

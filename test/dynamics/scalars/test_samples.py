@@ -59,3 +59,9 @@ def test_non_finite_states_give_nan_and_spare_the_others(chain, bad):
 def test_wrong_sizes_are_refused(chain, arrays, message):
     with pytest.raises(StateError, match=message):
         Samples.of(chain, **arrays)
+
+
+@pytest.mark.parametrize('q', [['a', 'b', 'c'], [1j, 0.0, 0.0], [[0.0], [0.0, 1.0], [2.0]], None])
+def test_what_is_not_a_real_array_is_refused(chain, q):
+    with pytest.raises(StateError, match='q must be an array of real numbers'):
+        Samples.of(chain, q=[q] if q is None else q)

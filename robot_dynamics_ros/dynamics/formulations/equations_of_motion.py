@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The parts of tau = A(q) qdd + C(q, qd) qd + Q(q) by every formulation of the papers, on arrays.
+
+Of the rigid links only, to compare and to study; `Model` has the same quantities with rotors and
+friction, compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import (
+    chosen,
+    lin_constants,
+    link_parameters,
+)
+from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
+from robot_dynamics_ros.dynamics.recursions.composite import InertiaConstants
+from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
+    by_mass_matrix,
+    linear_recursion,
+)
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
+    Rows,
+    by_inverse_dynamics,
+    composite_bodies,
+    from_regressor,
+    renaud,
+    renaud_gravity,
+)
+from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.recursions.regressor import regressor
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
+from robot_dynamics_ros.dynamics.scalars.pair import wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar
+
+
+def mass_matrix(chain: Chain, q: ArrayLike, *, formulation: str = 'composite_bodies') -> Array:
+    """
+    Return the mass matrix A (n, n) or (N, n, n) of the rigid links [kg m^2, kg m, kg].
+
+    :param chain: the robot, with its inertias.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param formulation: one of MASS_MATRICES.
+    :raises ParameterError: unknown formulation.
+    """
+    equations = chosen(MASS_MATRICES, formulation, 'the mass matrix')
+    state = Samples.of(chain, q=q)
+    return state.matrix(equations(state))
+
+
+def gravity_torque(chain: Chain, q: ArrayLike, *, formulation: str = 'newton_euler') -> Array:
+    """
+    Return the torque Q (n,) or (N, n) that holds the links against gravity [N m, N].
+
+    :param chain: the robot, with its inertias.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param formulation: one of GRAVITY_TORQUES.
+    :raises ParameterError: unknown formulation.
+    """
+    equations = chosen(GRAVITY_TORQUES, formulation, 'the gravity torque')
+    state = Samples.of(chain, q=q)
+    return state.vector(equations(state))
+
+
+def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+                     wrench: ArrayLike | None = None,
+                     formulation: str = 'mass_matrix') -> Array:
+    """
+    Return the joint accelerations (n,) or (N, n) of the rigid links [rad/s^2, m/s^2].
+
+    :param chain: the robot, with its inertias.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint velocities [rad/s, m/s], same shape.
+    :param tau: torques on the rigid links [N m, N], same shape.
+    :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
+        its origin, in its frame [N, N m]; None = nothing.
+    :param formulation: one of FORWARD_DYNAMICS.
+    :raises ParameterError: unknown formulation.
+    """
+    solve = chosen(FORWARD_DYNAMICS, formulation, 'the forward dynamics')
+    state = Samples.of(chain, q=q, qd=qd, tau=tau, wrench=wrench)
+    external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
+    return state.vector(solve(state.frames, link_parameters(chain), state['qd'], state['tau'],
+                              gravity_vector(chain), external))
+
+
+def _composite_bodies(state: Samples) -> Rows:
+    return composite_bodies(state.frames, link_parameters(state.chain))
+
+
+def _minimal(state: Samples) -> InertiaConstants:
+    """Return inertia constants made of the minimal linear combinations alone."""
+    constants, groups = lin_constants(state.chain)
+    return constants.representative(groups)
+
+
+def _renaud(state: Samples) -> Rows:
+    return renaud(state.frames, _minimal(state))
+
+
+def _inverse_dynamics(state: Samples) -> Rows:
+    return by_inverse_dynamics(state.frames, link_parameters(state.chain))
+
+
+def _lagrange(state: Samples) -> Lagrange:
+    return Lagrange(state.frames, link_parameters(state.chain), gravity_vector(state.chain))
+
+
+def _regressor(state: Samples) -> Rows:
+    n = len(state.chain)
+    at_rest = partial(regressor, state.frames, [0.0] * n, gravity=ZERO)
+    A, _ = from_regressor(at_rest, state.chain.standard_parameters.tolist(), n)
+    return A
+
+
+def _newton_euler_gravity(state: Samples) -> list[Scalar]:
+    rest = [0.0] * len(state.chain)
+    return newton_euler(state.frames, link_parameters(state.chain), rest, rest,
+                        gravity_vector(state.chain))
+
+
+def _renaud_gravity(state: Samples) -> list[Scalar]:
+    return renaud_gravity(state.frames, _minimal(state), gravity_vector(state.chain))
+
+
+#: Independent ways to the same mass matrix.
+MASS_MATRICES: dict[str, Callable[[Samples], Rows]] = {
+    'composite_bodies': _composite_bodies,
+    'renaud': _renaud,
+    'lagrange': lambda state: _lagrange(state).mass_matrix(),
+    'inverse_dynamics': _inverse_dynamics,
+    'regressor': _regressor,
+}
+
+#: Independent ways to the same gravity torque.
+GRAVITY_TORQUES: dict[str, Callable[[Samples], list[Scalar]]] = {
+    'newton_euler': _newton_euler_gravity,
+    'renaud': _renaud_gravity,
+    'lagrange': lambda state: _lagrange(state).gravity_torque(),
+}
+
+#: Independent ways to the same joint accelerations.
+FORWARD_DYNAMICS: dict[str, Callable[..., list[Scalar]]] = {
+    'mass_matrix': by_mass_matrix,
+    'linear_recursion': linear_recursion,
+}

@@ -12,7 +12,6 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
-from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording
 from robot_dynamics_ros.motion.tracking import Tracking
@@ -93,15 +92,13 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     motion = wanted.sample(times)
     noise, rng = noise or SensorNoise(), np.random.default_rng(seed)
     waiting = sorted(loads, key=lambda change: change.time)
-    unloaded = robot.model.parameters
     clamped = np.zeros(len(robot.chain))
     adaptive = controller if isinstance(controller, AdaptiveController) else None
     names = adaptive.adaptation.unknowns.names if adaptive else ()
     positions, efforts, learned = [], [], []
     for k in range(count):
         while waiting and waiting[0].time <= times[k]:
-            robot.model.parameters = unloaded + payload_parameters(
-                robot.model.mlc, robot.chain, waiting.pop(0).load)
+            robot.carry(waiting.pop(0).load)
         q = robot.q + rng.normal(scale=noise.position, size=robot.q.size)
         qd = robot.qd + rng.normal(scale=noise.velocity, size=robot.q.size)
         desired = type(motion)(*(values[k] for values in motion))

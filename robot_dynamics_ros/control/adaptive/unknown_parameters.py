@@ -21,7 +21,7 @@ from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
-from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import payload_matrix, payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 
 #: Groups of unknowns by word: all minimal parameters, all link parameters, a load at the tip (its
@@ -158,13 +158,12 @@ def load_unknowns(model: Model, heaviest: float = HEAVIEST_LOAD,
         raise ParameterError(f'load: largest mass and size must be positive, got {heaviest} kg '
                              f'and {size} m')
     names = tuple(f'load_{name}' for name in STANDARD_PARAMETERS)
-    columns = [payload_parameters(model.mlc, model.chain, Inertia.from_standard_parameters(unit))
-               for unit in np.eye(10)]
     inertia, product, moment = heaviest * size**2, 0.5 * heaviest * size**2, heaviest * size
     upper = np.array([inertia, product, product, inertia, product, inertia, moment, moment, moment,
                       heaviest])
     one_sided = np.isin(STANDARD_PARAMETERS, ('XX', 'YY', 'ZZ', 'M'))
-    return replace(_of_links(names, STANDARD_UNITS, np.array(columns).T, np.zeros(10)),
+    return replace(_of_links(names, STANDARD_UNITS, payload_matrix(model.mlc, model.chain),
+                             np.zeros(10)),
                    lower=np.where(one_sided, 0.0, -upper), upper=upper)
 
 

@@ -16,8 +16,8 @@ from robot_dynamics_ros.cli.support.arguments import (
     recordings_from_arguments,
     robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
-from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
 from robot_dynamics_ros.estimation.payload.identify import identify_payload
@@ -49,12 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     load = identify_payload(chain, arm, recordings, effort=effort)
     print(json.dumps(report(load), indent=2) if arguments.json else text_report(load))
     if load.known and arguments.output is not None:
-        try:
-            arguments.output.write_text(
-                yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False), 'utf-8')
-        except OSError as error:
-            raise ParameterError(f'{arguments.output}: cannot be written: '
-                                 f'{error.strerror}') from error
+        write_file(arguments.output,
+                   yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False))
     return 0 if load.known else NOT_IDENTIFIABLE
 
 

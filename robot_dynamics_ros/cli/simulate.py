@@ -12,15 +12,19 @@ import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import (
+    add_joints_argument,
+    add_robot_arguments,
+    chain_from_arguments,
+)
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.files.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.files.csv_table import read_csv_table
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
 from robot_dynamics_ros.motion.trajectory import Trajectory
@@ -44,8 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trajectory', metavar='FILE.csv', type=Path,
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m] '
                         '(default: ten seconds inside the limits of the robot)')
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='rotor inertia, friction, limits, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, limits, payload')
     parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
                         action='append', help='a point mass [kg] at a place in the tip frame [m] '
                         'that appears at a time [s], unknown to the controller; may be repeated, '
@@ -77,8 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the controllers one after the other, print and draw."""
     chain = chain_from_arguments(arguments)
-    if arguments.joints is not None:
-        chain = read_joints_file(arguments.joints).applied_to(chain)
     motion = _motion(arguments, chain)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)
@@ -159,7 +160,7 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     """
     Draw the errors of all controllers, and the learned load where one is learned.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -192,7 +193,4 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
             panel.axvline(load.time, color='black', linewidth=0.8, linestyle='--')
     axes[-1].set_xlabel('time [s]')
     figure.suptitle(f'{chain.robot}: tracking in simulation')
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)

@@ -12,18 +12,16 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
-from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses
-from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.files.csv_table import TableError
+from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses, require_ros
 from robot_dynamics_ros.motion.lively_motion import middle_position
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording, load_recordings
 
@@ -51,10 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; exit code 1 where learning did not help."""
-    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
-        raise RobotDynamicsError('the demo needs ROS 2 with robot_dynamics_interfaces: run '
-                                 '`make setup` and .venv/bin/robot-dynamics, or source the '
-                                 'workspace that colcon has built')
+    require_ros('run `make setup` and .venv/bin/robot-dynamics')
     load_time = 0.4 * arguments.duration
     recordings = []
     for name, learning in (('without learning', False), ('learning', True)):
@@ -65,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(f'\n{report(recordings, load_time)}')
     if arguments.plot is not None:
         plot(recordings, load_time, arguments.plot)
-    without, learned = (error_after(recording, load_time + 1.0) for recording in recordings)
+    without, learned = (recording.tracking.rms_between(load_time + 1.0, math.inf)
+                        for recording in recordings)
     if learned < SUCCESS * without:
         return 0
     print('learning did not help as it should')
@@ -109,17 +105,11 @@ def _wait_for_control(nodes: NodeProcesses) -> None:
         time.sleep(0.1)
 
 
-def error_after(recording: MotionRecording, begin: float, end: float = math.inf) -> float:
-    """Return the root mean square error over all joints in a span of time [rad, m]."""
-    tracking = recording.tracking
-    during = (tracking.times >= begin) & (tracking.times < end)
-    return float(np.sqrt(np.mean(tracking.errors[during]**2)))
-
-
 def report(recordings: Sequence[MotionRecording], load_time: float) -> str:
     """Return the table of tracking errors, before and with the load."""
-    rows = [[recording.name, f'{1e3 * error_after(recording, 0.0, load_time):.2f}',
-             f'{1e3 * error_after(recording, load_time + 1.0):.2f}'] for recording in recordings]
+    spans = ((0.0, load_time), (load_time + 1.0, math.inf))
+    rows = [[recording.name, *(f'{1e3 * recording.tracking.rms_between(*span):.2f}'
+                               for span in spans)] for recording in recordings]
     return table(['tracking error, rms [mrad]', 'before the load', 'from 1 s after it on'], rows)
 
 
@@ -127,7 +117,7 @@ def plot(recordings: Sequence[MotionRecording], load_time: float, path: Path) ->
     """
     Draw the largest error of all joints over time.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -142,7 +132,4 @@ def plot(recordings: Sequence[MotionRecording], load_time: float, path: Path) ->
     axes.set_ylabel('largest error of all joints [mrad]')
     axes.grid(alpha=0.3)
     axes.legend(loc='upper left')
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)

@@ -19,9 +19,8 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.support.share_folder import share_folder
-from robot_dynamics_ros.demo.node_processes import NodeProcesses
+from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
 from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
-from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.history import load_history
 from robot_dynamics_ros.motion.tracked_motion import load_recordings
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
@@ -62,9 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; exit code 1 where learning did not help."""
-    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
-        raise RobotDynamicsError('the demo needs ROS 2 with robot_dynamics_interfaces: run '
-                                 '`make demo`, or source the workspace that colcon has built')
+    require_ros('run `make demo`')
     arguments.output.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:

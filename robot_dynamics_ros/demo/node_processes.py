@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -23,6 +24,18 @@ GRACE = 5.0
 
 class NodeError(RobotDynamicsError):
     """A node could not be started or has ended unexpectedly."""
+
+
+def require_ros(advice: str) -> None:
+    """
+    Refuse to go on where ROS 2 or our messages are missing.
+
+    :param advice: one way to get them, for people.
+    :raises NodeError: they are missing.
+    """
+    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
+        raise NodeError(f'the demo needs ROS 2 with robot_dynamics_interfaces: {advice}, or '
+                        'source the workspace that colcon has built')
 
 
 class NodeProcesses:

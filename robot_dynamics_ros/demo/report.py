@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.estimation.identification.report import STYLE
@@ -85,7 +86,7 @@ def parameter_table(result: DemoResult) -> str:
 
 def write(result: DemoResult, folder: Path) -> None:
     """Write report.html and tracking.png."""
-    (folder / 'report.html').write_text(_page(result), encoding='utf-8')
+    write_file(folder / 'report.html', _page(result))
     _plot(result, folder / 'tracking.png')
 
 
@@ -157,11 +158,9 @@ def _parameter_rows(result: DemoResult) -> str:
 
 def _plot(result: DemoResult, path: Path) -> None:
     """Write a picture: the errors of all joints, one panel per way."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 2.2 * len(result.recordings)), layout='constrained')
-    FigureCanvasAgg(figure)
     axes = figure.subplots(len(result.recordings), 1, sharex=True, sharey=True)
     for axis, recording in zip(axes, result.recordings):
         tracking = recording.tracking
@@ -173,4 +172,4 @@ def _plot(result: DemoResult, path: Path) -> None:
     axes[-1].set_xlabel('time [s]')
     figure.legend(lines, result.recordings[0].trajectory.joint_names,
                   loc='outside right center', fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)

@@ -57,4 +57,14 @@ class Tracking:
     @property
     def total_rms(self) -> float:
         """Root mean square error over all joints [rad, m]."""
-        return float(np.sqrt(np.mean(self.errors**2)))
+        return self.rms_between(-np.inf, np.inf)
+
+    def rms_between(self, begin: float, end: float) -> float:
+        """
+        Return the root mean square error over all joints in a span of time [rad, m].
+
+        :param begin: first time of the span [s].
+        :param end: time before which the span ends [s].
+        """
+        during = (self.times >= begin) & (self.times < end)
+        return float(np.sqrt(np.mean(self.errors[during]**2)))

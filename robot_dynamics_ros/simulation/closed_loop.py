@@ -14,7 +14,6 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording
-from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
@@ -59,9 +58,7 @@ class ClosedLoopRun:
 
     def error_between(self, begin: float, end: float) -> float:
         """Return the root mean square error over all joints in a span of time [rad, m]."""
-        tracking: Tracking = self.recording.tracking
-        during = (tracking.times >= begin) & (tracking.times < end)
-        return float(np.sqrt(np.mean(tracking.errors[during]**2)))
+        return self.recording.tracking.rms_between(begin, end)
 
 
 def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: Trajectory, *,

@@ -19,7 +19,7 @@ What always holds:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal, get_args
+from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -44,7 +44,22 @@ def check_safe_end(safe_end: str) -> None:
                              f"got '{safe_end}'")
 
 
-class SafeStream(ABC):
+class SafeSettings(Protocol):
+    """Settings that every torque stream has."""
+
+    @property
+    def joint_state_timeout(self) -> float:
+        """Age beyond which joint states end control [s]."""
+
+    @property
+    def safe_end(self) -> SafeEnd:
+        """Command after the end of control."""
+
+
+Settings = TypeVar('Settings', bound=SafeSettings)
+
+
+class SafeStream(ABC, Generic[Settings]):
     """
     Silent until control begins; then one command per call, and the safe one after the end.
 
@@ -52,12 +67,14 @@ class SafeStream(ABC):
     while control runs, which joint states that needs, and the weight of the arm.
     """
 
-    def __init__(self, ending: str) -> None:
+    def __init__(self, settings: Settings, ending: str) -> None:
         """
         Wait in silence.
 
+        :param settings: settings of the stream; may be replaced while it runs.
         :param ending: reason why nothing runs yet, for people.
         """
+        self.settings = settings
         self.ending = ending
         self._running = False
         self._silent = True
@@ -72,16 +89,6 @@ class SafeStream(ABC):
     @abstractmethod
     def limits(self) -> EffortLimits:
         """Effort limits of every command."""
-
-    @property
-    @abstractmethod
-    def joint_state_timeout(self) -> float:
-        """Age beyond which joint states end control [s]."""
-
-    @property
-    @abstractmethod
-    def safe_end(self) -> SafeEnd:
-        """Command after the end of control."""
 
     @abstractmethod
     def _effort(self, now: float, measured: JointSample) -> LimitedEffort:
@@ -115,7 +122,7 @@ class SafeStream(ABC):
         """Return why control cannot run with the newest joint state, or ''."""
         if measured is None:
             return 'no joint state yet'
-        if not abs(now - measured.received) <= self.joint_state_timeout:
+        if not abs(now - measured.received) <= self.settings.joint_state_timeout:
             return 'joint states are stale'
         return self._missing_in(measured)
 
@@ -167,7 +174,7 @@ class SafeStream(ABC):
 
     def _safe_effort(self, measured: JointSample | None) -> LimitedEffort:
         """Return the weight of the arm where it was seen last, or zero."""
-        if self.safe_end == 'gravity' and measured is not None:
+        if self.settings.safe_end == 'gravity' and measured is not None:
             try:
                 return self.limits.limit(self._weight(measured.q))
             except RobotDynamicsError:

@@ -44,12 +44,8 @@ class StreamSettings:
                                  "'none', or leave the feedback gains away")
 
 
-class TorqueStream(SafeStream):
-    """
-    Silent until a trajectory starts; then one command per call, and the safe one after its end.
-
-    `settings` may be replaced while it runs.
-    """
+class TorqueStream(SafeStream[StreamSettings]):
+    """Silent until a trajectory starts; then one command per call, a safe one after its end."""
 
     def __init__(self, settings: StreamSettings) -> None:
         """
@@ -57,8 +53,7 @@ class TorqueStream(SafeStream):
 
         :param settings: how torques are made.
         """
-        super().__init__('no trajectory yet')
-        self.settings = settings
+        super().__init__(settings, 'no trajectory yet')
         self._model: TorqueModel | None = None
         self._trajectory: Trajectory | None = None
         self._start = 0.0
@@ -67,16 +62,6 @@ class TorqueStream(SafeStream):
     def limits(self) -> EffortLimits:
         """Effort limits of every command."""
         return self.settings.limits
-
-    @property
-    def joint_state_timeout(self) -> float:
-        """Age beyond which joint states end the motion [s]."""
-        return self.settings.joint_state_timeout
-
-    @property
-    def safe_end(self) -> SafeEnd:
-        """Command after the motion."""
-        return self.settings.safe_end
 
     def start(self, trajectory: Trajectory, start: float, now: float,
               measured: JointSample | None) -> None:

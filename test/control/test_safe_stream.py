@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state machine of torque streams: what holds whatever the law does."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,10 +23,10 @@ def state(time):
 class Scripted(SafeStream):
     """A law that returns or raises what it is told to."""
 
-    limits, joint_state_timeout, safe_end = LIMITS, 0.1, 'gravity'
+    limits = LIMITS
 
     def __init__(self, effort=(1.0, 2.0), weight=(3.0, 4.0), silent=False):
-        super().__init__('not begun')
+        super().__init__(SimpleNamespace(joint_state_timeout=0.1, safe_end='gravity'), 'not begun')
         self.effort, self.weight, self.silent = effort, weight, silent
 
     def begin(self, now, measured):

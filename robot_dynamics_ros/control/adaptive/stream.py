@@ -47,7 +47,7 @@ class AdaptiveStreamSettings:
         check_safe_end(self.safe_end)
 
 
-class AdaptiveStream(SafeStream):
+class AdaptiveStream(SafeStream[AdaptiveStreamSettings]):
     """
     Silent until enabled; then one command per call, and a last safe one when disabled.
 
@@ -61,8 +61,8 @@ class AdaptiveStream(SafeStream):
         :param controller: controller with its memory of what was learned.
         :param settings: how control begins and ends.
         """
-        super().__init__('not enabled yet')
-        self.controller, self.settings = controller, settings
+        super().__init__(settings, 'not enabled yet')
+        self.controller = controller
         self.enabled = False
         self._waiting = False
         self._reference: Reference | None = None
@@ -72,16 +72,6 @@ class AdaptiveStream(SafeStream):
     def limits(self) -> EffortLimits:
         """Effort limits of every command."""
         return self.controller.limits
-
-    @property
-    def joint_state_timeout(self) -> float:
-        """Age beyond which joint states end control [s]."""
-        return self.settings.joint_state_timeout
-
-    @property
-    def safe_end(self) -> SafeEnd:
-        """Command after the end of control."""
-        return self.settings.safe_end
 
     def enable(self, now: float, measured: JointSample | None) -> None:
         """

@@ -26,7 +26,7 @@ from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.files.csv_table import read_csv_table
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _motion(arguments: argparse.Namespace, chain: Chain) -> Trajectory:
     if arguments.trajectory is None:
-        return demonstration_motion(chain, duration=10.0)
+        return lively_motion(chain, duration=10.0)
     motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
     return Trajectory(chain.joint_names, motion.t - motion.t[0], motion.q, motion.qd, motion.qdd)
 
@@ -135,16 +135,16 @@ def _payload(text: str) -> LoadChange:
 
 def summary(runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange]) -> str:
     """Return a table: errors in the spans between loads, efforts cut at limits, learned mass."""
-    end = runs[0].recording.trajectory.duration
+    end = runs[0].tracked.trajectory.duration
     spans = _spans(loads, end)
     header = ['tracking error, rms [mrad, mm]', *(f'{a:g}-{b:g} s' for a, b in spans), 'largest',
               'cut efforts', 'learned load [kg]']
     rows = []
     for each in runs:
         mass = each.value_of('load_M')
-        rows.append([each.recording.name,
+        rows.append([each.tracked.name,
                      *(f'{1e3 * each.error_between(a, b):.2f}' for a, b in spans),
-                     f'{1e3 * each.recording.tracking.largest.max():.1f}',
+                     f'{1e3 * each.tracked.tracking.largest.max():.1f}',
                      str(int(each.clamped.sum())),
                      '-' if mass is None else short(float(mass[-1]))])
     return table(header, rows)
@@ -168,7 +168,7 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     panels = 2 if learned else 1
     figure = Figure(figsize=(8.0, 1.0 + 2.4 * panels), layout='constrained')
     axes = np.atleast_1d(figure.subplots(panels, sharex=True))
-    end = runs[0].recording.trajectory.duration
+    end = runs[0].tracked.trajectory.duration
     # dashed on top of solid, so that equal curves both show
     styles: list[dict[str, Any]] = [
         {'color': f'C{k}', 'linestyle': ('-', '--')[k % 2], 'zorder': 2 + k % 2}
@@ -176,12 +176,12 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     begins = np.arange(0.0, end - 0.5 * _SPAN, _SPAN)
     for k, each in enumerate(runs):
         errors = [1e3 * each.error_between(t, t + _SPAN) for t in begins]
-        axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.recording.name, **styles[k])
+        axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.tracked.name, **styles[k])
     axes[0].set_ylabel(f'rms error over {_SPAN:g} s\n[mrad, mm]')
     axes[0].legend(loc='upper left', fontsize=8, ncols=3)
     axes[0].set_ylim(top=4.0 * axes[0].get_ylim()[1])  # room for the legend
     for each, mass in learned:
-        axes[1].plot(each.recording.times, mass, **styles[runs.index(each)])
+        axes[1].plot(each.tracked.times, mass, **styles[runs.index(each)])
     if learned:
         axes[1].set_ylabel('learned load [kg]')
         times = [0.0, *(load.time for load in loads), end]

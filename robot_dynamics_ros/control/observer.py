@@ -23,7 +23,7 @@ from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample
 
 #: After a longer pause of the joint states the observer starts over [s].
-LONGEST_STEP = 0.2
+LONGEST_GAP = 0.2
 
 
 class MomentumModel(TorqueModel, Protocol):
@@ -91,7 +91,7 @@ class MomentumObserver:
         rest = model.torque(sample.q, sample.qd, np.zeros_like(sample.qd))
         now = _State(sample.time, sample.qd, model.mass_matrix(sample.q), sample.effort - rest)
         last, self._last = self._last, now
-        if last is None or not 0.0 < now.time - last.time <= LONGEST_STEP:
+        if last is None or not 0.0 < now.time - last.time <= LONGEST_GAP:
             self._estimate = np.zeros_like(now.qd)
             return None
         step = now.time - last.time

@@ -23,7 +23,7 @@ from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
 from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses, require_ros
 from robot_dynamics_ros.motion.lively_motion import middle_position
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording, load_recordings
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, load_tracked_motions
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
 NAMESPACE = '/robot_dynamics_adaptive_demo'
@@ -51,17 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the demo; exit code 1 where learning did not help."""
     require_ros('run `make setup` and .venv/bin/robot-dynamics')
     load_time = 0.4 * arguments.duration
-    recordings = []
+    motions = []
     for name, learning in (('without learning', False), ('learning', True)):
         print(f'demo arm, {arguments.law}, {name}: {arguments.duration:g} s, a load of '
               f'{arguments.payload:g} kg after {load_time:g} s ...', flush=True)
         with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:
-            recordings.append(_recorded(arguments, name, learning, load_time, Path(folder)))
-    print(f'\n{report(recordings, load_time)}')
+            motions.append(_recorded(arguments, name, learning, load_time, Path(folder)))
+    print(f'\n{report(motions, load_time)}')
     if arguments.plot is not None:
-        plot(recordings, load_time, arguments.plot)
-    without, learned = (recording.tracking.rms_between(load_time + 1.0, math.inf)
-                        for recording in recordings)
+        plot(motions, load_time, arguments.plot)
+    without, learned = (motion.tracking.rms_between(load_time + 1.0, math.inf)
+                        for motion in motions)
     if learned < SUCCESS * without:
         return 0
     print('learning did not help as it should')
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _recorded(arguments: argparse.Namespace, name: str, learning: bool, load_time: float,
-              folder: Path) -> MotionRecording:
-    share, output = share_folder(), folder / 'recording.npz'
+              folder: Path) -> TrackedMotion:
+    share, output = share_folder(), folder / 'motions.npz'
     urdf = share / 'urdf' / 'demo_arm.urdf'
     robot = {'robot_description': urdf.read_text(encoding='utf-8'),
              'joints_file': str(share / 'config' / 'demo_arm_joints.yaml')}
@@ -90,7 +90,7 @@ def _recorded(arguments: argparse.Namespace, name: str, learning: bool, load_tim
             'motion_duration': arguments.duration, 'approach_duration': 0.5,
             'load_mass': arguments.payload, 'load_place': list(PLACE), 'load_time': load_time})
         nodes.wait('tracking_experiment', PATIENCE + 4.0 * arguments.duration)
-    return load_recordings(output)[0]
+    return load_tracked_motions(output)[0]
 
 
 def _wait_for_control(nodes: NodeProcesses) -> None:
@@ -105,15 +105,15 @@ def _wait_for_control(nodes: NodeProcesses) -> None:
         time.sleep(0.1)
 
 
-def report(recordings: Sequence[MotionRecording], load_time: float) -> str:
+def report(motions: Sequence[TrackedMotion], load_time: float) -> str:
     """Return the table of tracking errors, before and with the load."""
     spans = ((0.0, load_time), (load_time + 1.0, math.inf))
-    rows = [[recording.name, *(f'{1e3 * recording.tracking.rms_between(*span):.2f}'
-                               for span in spans)] for recording in recordings]
+    rows = [[motion.name, *(f'{1e3 * motion.tracking.rms_between(*span):.2f}'
+                            for span in spans)] for motion in motions]
     return table(['tracking error, rms [mrad]', 'before the load', 'from 1 s after it on'], rows)
 
 
-def plot(recordings: Sequence[MotionRecording], load_time: float, path: Path) -> None:
+def plot(motions: Sequence[TrackedMotion], load_time: float, path: Path) -> None:
     """
     Draw the largest error of all joints over time.
 
@@ -123,10 +123,10 @@ def plot(recordings: Sequence[MotionRecording], load_time: float, path: Path) ->
 
     figure = Figure(figsize=(8.0, 3.6), layout='constrained')
     axes = figure.subplots()
-    for recording in recordings:
-        tracking = recording.tracking
+    for motion in motions:
+        tracking = motion.tracking
         axes.plot(tracking.times, 1e3 * np.max(np.abs(tracking.errors), axis=1),
-                  label=recording.name, linewidth=1.0)
+                  label=motion.name, linewidth=1.0)
     axes.axvline(load_time, color='black', linewidth=0.8, linestyle='--')
     axes.set_xlabel('time [s]')
     axes.set_ylabel('largest error of all joints [mrad]')

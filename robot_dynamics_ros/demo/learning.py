@@ -22,7 +22,7 @@ from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
 from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.estimation.parameters.history import load_history
-from robot_dynamics_ros.motion.tracked_motion import load_recordings
+from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
@@ -98,7 +98,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
         nodes.wait('tracking_experiment',
                    START + len(WAYS) * SLOW * (arguments.duration + AROUND))
     return DemoResult(chain, _truth(chain, arguments), load_history(folder / 'history.npz'),
-                      tuple(load_recordings(folder / 'tracking.npz')))
+                      tuple(load_tracked_motions(folder / 'tracking.npz')))
 
 
 def _start_robot(nodes: NodeProcesses, arguments: argparse.Namespace, robot: dict[str, Any],

@@ -23,8 +23,8 @@ def middle_position(chain: Chain) -> Array:
     return np.where(known, 0.5 * (np.where(known, lower, 0.0) + np.where(known, upper, 0.0)), 0.0)
 
 
-def demonstration_motion(chain: Chain, *, duration: float = 6.0, rate: float = 10.0,
-                         reach: float = 0.35, speed: float = 0.5) -> Trajectory:
+def lively_motion(chain: Chain, *, duration: float = 6.0, rate: float = 10.0,
+                  reach: float = 0.35, speed: float = 0.5) -> Trajectory:
     """
     Return waypoints with velocities and accelerations, at rest at both ends.
 

@@ -13,7 +13,7 @@ from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
@@ -37,13 +37,13 @@ class ClosedLoopRun:
     """
     A motion under a controller.
 
-    :param recording: times, positions and efforts of every sample.
+    :param tracked: times, positions and efforts of every sample.
     :param clamped: (n,) number of efforts of each joint that were cut at the limit.
     :param names: m names of what is learned; none for a controller that does not learn.
     :param theta: (N, m) the values.
     """
 
-    recording: MotionRecording
+    tracked: TrackedMotion
     clamped: Array
     names: tuple[str, ...]
     theta: Array
@@ -58,7 +58,7 @@ class ClosedLoopRun:
 
     def error_between(self, begin: float, end: float) -> float:
         """Return the root mean square error over all joints in a span of time [rad, m]."""
-        return self.recording.tracking.rms_between(begin, end)
+        return self.tracked.tracking.rms_between(begin, end)
 
 
 def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: Trajectory, *,
@@ -75,7 +75,7 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     :param loads: that appear on the way.
     :param noise: of the sensors.
     :param seed: of the noise.
-    :param name: of the recording.
+    :param name: name of the motion.
     :raises ParameterError: the control period is no multiple of the step of the simulation.
     :raises StateError: the loop is unstable.
     """
@@ -106,5 +106,5 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
         learned.append(adaptive.theta if adaptive else np.zeros(0))
         for _ in range(steps):
             robot.advance(command.effort)
-    recording = MotionRecording(name, wanted, times, np.array(positions), np.array(efforts))
-    return ClosedLoopRun(recording, clamped, names, np.array(learned))
+    tracked = TrackedMotion(name, wanted, times, np.array(positions), np.array(efforts))
+    return ClosedLoopRun(tracked, clamped, names, np.array(learned))

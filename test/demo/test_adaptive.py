@@ -7,7 +7,7 @@ import pytest
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.demo import adaptive, node_processes
 from robot_dynamics_ros.demo.node_processes import NodeError
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 
@@ -28,7 +28,7 @@ def recording(name, error):
     """Return a recording whose error jumps from 0.01 to `error` at 1 s."""
     t = np.linspace(0.0, 3.0, 31)
     still = Trajectory(('a',), [0.0, 3.0], [[0.0], [0.0]])
-    return MotionRecording(name, still, t, np.where(t < 1.0, 0.01, error)[:, None],
+    return TrackedMotion(name, still, t, np.where(t < 1.0, 0.01, error)[:, None],
                            np.zeros((31, 1)))
 
 

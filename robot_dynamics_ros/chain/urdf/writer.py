@@ -188,7 +188,7 @@ Locked = Mapping[str, float] | Sequence[str] | None
 
 
 @dataclass(frozen=True, eq=False)
-class _Body:
+class _MovingBody:
     """A moving body: frame E_i in its link, links fixed to it, inertia it carries, in E_i."""
 
     frame_in_link: Pose
@@ -261,7 +261,7 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
     return result
 
 
-def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_Body]:
+def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_MovingBody]:
     frozen = locked_positions(tree, locked)
     poses = link_poses(tree, chain.base, frozen)
     frames = chain.joint_poses(np.zeros(len(chain)))
@@ -279,11 +279,11 @@ def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_Body]:
                 fixed.append(link)
             waiting += [(joint.child, rigid and not joint.moving) for joint in tree.children(link)
                         if joint.name not in on_chain]
-        bodies.append(_Body(poses[name].inverse() @ frame, tuple(fixed), carried))
+        bodies.append(_MovingBody(poses[name].inverse() @ frame, tuple(fixed), carried))
     return bodies
 
 
-def _inertial(name: str, link: Inertia, body: _Body) -> list[str]:
+def _inertial(name: str, link: Inertia, body: _MovingBody) -> list[str]:
     """Return the lines of <inertial>; none for a body without mass and inertia."""
     own = Inertia.from_standard_parameters(link.standard_parameters
                                            - body.carried.standard_parameters)

@@ -4,7 +4,7 @@ An adaptive law as a sampled controller: torque inside the limits, one step of l
 
 Nothing is learned while a torque is cut at its limit (the arm then lags for another reason than
 wrong parameters) or while learning is switched off. A long step teaches no more than one of
-`LONGEST_STEP`: what is stable in continuous time is not with any step.
+`LONGEST_LEARNING_STEP`: what is stable in continuous time is not with any step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 #: Largest step of learning [s].
-LONGEST_STEP = 0.005
+LONGEST_LEARNING_STEP = 0.005
 #: Filter of the acceleration that Craig's law needs [rad/s].
 _ACCELERATION_CUTOFF = 100.0
 
@@ -122,7 +122,8 @@ class AdaptiveController:
             self.restart()  # the next sample shall not be compared with this one
             raise
         if self.learning and step > 0.0 and not limited.clamped.any():
-            theta = self.adaptation.stepped(self._theta, output.gradient, min(step, LONGEST_STEP))
+            theta = self.adaptation.stepped(self._theta, output.gradient,
+                                            min(step, LONGEST_LEARNING_STEP))
             if np.isfinite(theta).all():
                 theta.setflags(write=False)
                 self._theta, self.learned_now = theta, True

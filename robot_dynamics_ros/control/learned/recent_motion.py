@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.observer import (
-    LONGEST_STEP,
+    LONGEST_GAP,
     MomentumModel,
     mean_external_torque,
 )
@@ -91,7 +91,7 @@ class RecentMotion:
         # one average per group of steps; a group with a pause in it says nothing
         group = np.floor((times[1:] - times[0]) / AVERAGE).astype(np.int64)
         weight = np.bincount(group, steps)
-        whole = (np.bincount(group, steps > LONGEST_STEP) == 0) & (weight > 0.5 * AVERAGE)
+        whole = (np.bincount(group, steps > LONGEST_GAP) == 0) & (weight > 0.5 * AVERAGE)
         duration = np.maximum(weight, 1e-12)
         moving = np.abs(qd[1:]) > MOVING
         rms, samples = np.full(n, np.nan), np.zeros(n, dtype=np.int64)

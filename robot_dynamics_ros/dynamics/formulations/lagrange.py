@@ -48,16 +48,16 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
 
 
 @dataclass(frozen=True)
-class _Body:
+class _LinkInertia:
     """Mass [kg], first moment [kg m] and tensor [kg m^2] about O_0, in E_0."""
 
     mass: Scalar
     first_moment: Vector
     tensor: Matrix
 
-    def __add__(self, other: _Body) -> _Body:
-        return _Body(self.mass + other.mass, add(self.first_moment, other.first_moment),
-                     add_matrices(self.tensor, other.tensor))
+    def __add__(self, other: _LinkInertia) -> _LinkInertia:
+        return _LinkInertia(self.mass + other.mass, add(self.first_moment, other.first_moment),
+                            add_matrices(self.tensor, other.tensor))
 
     def momentum(self, twist: Pair) -> Pair:
         """Return linear and angular momentum of the body moving with a twist."""
@@ -166,12 +166,12 @@ class Lagrange:
 
 
 def _in_base(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
-             ) -> tuple[list[Pair], list[_Body]]:
+             ) -> tuple[list[Pair], list[_LinkInertia]]:
     """Return the joint twists and the links, in E_0 and about O_0."""
     R: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     p = ZERO
     twists: list[Pair] = []
-    links: list[_Body] = []
+    links: list[_LinkInertia] = []
     for frame, own in zip(frames[1:], parameters):
         p = add(p, multiply(R, frame.origin))
         R = multiply_matrices(R, frame.rotation)
@@ -180,6 +180,6 @@ def _in_base(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]
         turned = multiply(R, (own[6], own[7], own[8]))
         tensor = multiply_matrices(multiply_matrices(R, symmetric(*own[:6])), transpose(R))
         arm = add(turned, scale(0.5 * own[9], p))
-        links.append(_Body(own[9], add(turned, scale(own[9], p)),
-                           add_matrices(tensor, mixed_moments(p, arm))))
+        links.append(_LinkInertia(own[9], add(turned, scale(own[9], p)),
+                                  add_matrices(tensor, mixed_moments(p, arm))))
     return twists, links

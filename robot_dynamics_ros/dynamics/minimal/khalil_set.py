@@ -18,7 +18,7 @@ from robot_dynamics_ros.chain.inertia import (
     parameters_seen_from,
 )
 from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms
-from robot_dynamics_ros.dynamics.minimal.structure import Axis, Structure
+from robot_dynamics_ros.dynamics.minimal.structure import Direction, Structure
 
 XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = range(10)
 TENSOR = [XX, XY, XZ, YY, YZ, ZZ]
@@ -73,7 +73,7 @@ def _group_prismatic(K: Array, chain: Chain, j: int, groups: Structure) -> list[
     return [M]
 
 
-def _group_oblique(K_j: Array, axis: Axis) -> list[int]:
+def _group_oblique(K_j: Array, axis: Direction) -> list[int]:
     """Table 9.2: of a rail not parallel to joint r one first moment can be grouped."""
     x, y, z = axis
     if z != 0.0:

@@ -152,8 +152,8 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
         forms = numeric_forms(chain, W)
     else:
         forms = _CLOSED_FORMS[set](chain, groups)
-        verdict = judge(W, forms.matrix)
-        if not (verdict.complete and verdict.minimal):
+        check = judge(W, forms.matrix)
+        if not (check.complete and check.minimal):
             count = len(forms.names)
             forms = numeric_forms(chain, W)
             findings = (_disagreement(set, count, len(forms.names)),)

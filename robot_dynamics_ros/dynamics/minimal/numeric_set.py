@@ -35,7 +35,7 @@ _DUST = 1e-14
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SetCheck:
     """
     How a set of combinations compares with the stacked regressor.
 
@@ -100,7 +100,7 @@ def conversion_matrix(source: Array, target: Array) -> tuple[Array, Array]:
     return M, missed / np.where(size > 0.0, size, 1.0)
 
 
-def judge(W: Array, B: Array) -> Verdict:
+def judge(W: Array, B: Array) -> SetCheck:
     """
     Compare a set with the stacked regressor.
 
@@ -112,10 +112,10 @@ def judge(W: Array, B: Array) -> Verdict:
     rest = float(np.max(np.linalg.norm(W - A @ B, axis=0)))
     missing = rest / size if rest > 0.0 else 0.0
     if len(B) == 0:
-        return Verdict(missing, 1.0)
+        return SetCheck(missing, 1.0)
     singular_values = np.linalg.svd(np.linalg.qr(A, mode='r'), compute_uv=False)
     largest = float(singular_values[0])
-    return Verdict(missing, float(singular_values[-1]) / largest if largest > 0.0 else 0.0)
+    return SetCheck(missing, float(singular_values[-1]) / largest if largest > 0.0 else 0.0)
 
 
 #: A column is taken at first sight if more than this part of it is new; a column that is new in

@@ -39,7 +39,7 @@ class Robot:
         Compile the model, with the parameters of the URDF.
 
         :param chain: the robot without payload (one of the joints file belongs to the robot).
-        :param joints_file: what was read beside the URDF.
+        :param joints_file: contents of the file beside the URDF.
         """
         self.chain = chain
         self.joints_file = joints_file

@@ -66,8 +66,8 @@ def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
                 if np.isfinite(a) or np.isfinite(b):
                     rows.append(_row(f'{term} {one["name"]}', '', a, b, float('nan')))
     header = f'{first["robot"]} ({first["set"]}) and {second["robot"]} ({second["set"]})'
-    return f'{header}\n' + table(['parameter', 'unit', 'A', 'B', 'B - A', 'in deviations'], rows,
-                                 left=2)
+    columns = ['parameter', 'unit', 'A', 'B', 'B - A', 'in standard deviations']
+    return f'{header}\n' + table(columns, rows, left=2)
 
 
 def _row(name: str, unit: str, a: float, b: float, variance: float) -> list[str]:

@@ -26,7 +26,7 @@ from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
 from robot_dynamics_ros.estimation.excitation.information import CRITERIA
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
-_SHARES = ('position', 'speed', 'acceleration', 'effort')
+_LIMITED = ('position', 'velocity', 'acceleration', 'effort')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='posture at both ends, e.g. the current one [rad, m]; write '
                         '--start=-1,0.5,... (default: zero, or the middle of the range)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=10.0,
-                        help='of the motion (default: 10)')
+                        help='duration of the motion (default: 10)')
     parser.add_argument('--harmonics', metavar='N', type=int, default=5,
-                        help='of the Fourier series (default: 5)')
+                        help='number of harmonics of the Fourier series (default: 5)')
     parser.add_argument('--criterion', choices=CRITERIA, default='condition',
                         help='condition number, or determinant of the information '
                         '(D-optimality) (default: condition)')
     parser.add_argument('--share', metavar='PART', type=float, default=0.8,
-                        help='part of the speed, acceleration and effort limits that may be used '
-                        '(default: 0.8)')
+                        help='part of the velocity, acceleration and effort limits that may be '
+                        'used (default: 0.8)')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
                         help='acceleration limit of all joints [rad/s^2, m/s^2] (default: '
                         'whatever the efforts allow)')
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--iterations', metavar='N', type=int, default=25,
                         help='steps in each stage of the search (default: 25)')
     parser.add_argument('--seed', metavar='N', type=int, default=0,
-                        help='of the random motions; the same seed gives the same motion')
+                        help='seed of the random motions; the same seed gives the same motion')
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,7 +107,7 @@ def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
         f'{short(excitation.trajectory.duration)} s, found in {seconds:.1f} s',
         f'Condition number {excitation.condition_number:.1f} (columns of unit length); of '
         f'{len(random)} random motions: median {np.median(random):.1f}, best {np.min(random):.1f}',
-        '', 'Largest use of what may be used:', table(['joint', *_SHARES], rows)])
+        '', 'Largest use of the permitted part of the limits:', table(['joint', *_LIMITED], rows)])
 
 
 def trajectory_yaml(chain: Chain, times: Array, motion: JointMotion) -> str:
@@ -128,7 +128,7 @@ def _decimal(value: float) -> str:
 
 def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     """
-    Draw positions, speeds and accelerations with the limits that were kept.
+    Draw positions, velocities and accelerations with the limits that were kept.
 
     :raises RobotDynamicsError: the picture cannot be written.
     """
@@ -142,7 +142,7 @@ def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     panels = figure.subplots(n, 3, sharex=True, squeeze=False)
     bounds = ((limits.lower, limits.upper), (-limits.speed, limits.speed),
               (-limits.acceleration, limits.acceleration))
-    titles = ('position [rad, m]', 'speed [per s]', 'acceleration [per s^2]')
+    titles = ('position [rad, m]', 'velocity [per s]', 'acceleration [per s^2]')
     for k, (values, (low, high), title) in enumerate(zip(motion, bounds, titles)):
         panels[0, k].set_title(title, fontsize=10)
         panels[-1, k].set_xlabel('time [s]')

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='also write identified.urdf: the URDF with physically consistent '
                         'inertias and friction (needs clarabel)')
     parser.add_argument('--cutoff', metavar='HZ', type=_frequency,
-                        help="low-pass on positions, speeds and torques; 'none' = no filter "
+                        help="low-pass on positions, velocities and torques; 'none' = no filter "
                         '(default: ten times the bandwidth of the motion)')
     parser.add_argument('--parallel-cutoff', metavar='HZ', type=_frequency,
                         help="low-pass on regressor and torque; 'none' = no filter (default: "

@@ -55,20 +55,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'the last one counts; mass 0 = put down')
     parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.1,
                         help='how much the arm differs from its URDF (default: %(default)s)')
-    parser.add_argument('--seed', type=int, default=1, help='of that difference and of the noise '
-                        '(default: %(default)s)')
+    parser.add_argument('--seed', type=int, default=1,
+                        help='seed of that difference and of the noise (default: %(default)s)')
     parser.add_argument('--rate', metavar='HZ', type=float, default=500.0,
-                        help='of the controller (default: %(default)s)')
+                        help='rate of the controller (default: %(default)s)')
     parser.add_argument('--velocity-noise', metavar='RAD/S', type=float, default=0.0,
-                        help='standard deviation of the measured speed (default: %(default)s)')
+                        help='standard deviation of the measured velocity (default: %(default)s)')
     group = parser.add_argument_group('adaptive controllers')
     group.add_argument('--bandwidth', metavar='1/S', type=float, default=_DEFAULTS.bandwidth[0],
-                       help='of all controllers (default: %(default)s)')
+                       help='bandwidth of all controllers (default: %(default)s)')
     group.add_argument('--learn', metavar='WORD', nargs='+', default=_DEFAULTS.learn,
                        help=f'groups ({", ".join(GROUPS)}) or names of parameters (default: '
                        f'{" ".join(_DEFAULTS.learn)})')
     group.add_argument('--learning-time', metavar='S', type=float, default=0.0,
-                       help='time constant for links and load (default: that of the law)')
+                       help='time constant for links and payload (default: that of the law)')
     group.add_argument('--friction-time', metavar='S', type=float, default=0.0,
                        help='time constant for joint terms (default: that of the law)')
     group.add_argument('--dead-zone', metavar='RAD/S', type=float, default=_DEFAULTS.dead_zone,
@@ -134,11 +134,11 @@ def _payload(text: str) -> LoadChange:
 
 
 def summary(runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange]) -> str:
-    """Return a table: errors in the spans between loads, efforts cut at limits, learned mass."""
+    """Return a table: errors between payload changes, saturated efforts, learned mass."""
     end = runs[0].tracked.trajectory.duration
     spans = _spans(loads, end)
     header = ['tracking error, rms [mrad, mm]', *(f'{a:g}-{b:g} s' for a, b in spans), 'largest',
-              'cut efforts', 'learned load [kg]']
+              'saturated efforts', 'learned payload [kg]']
     rows = []
     for each in runs:
         mass = each.value_of('load_M')
@@ -158,7 +158,7 @@ def _spans(loads: Sequence[LoadChange], end: float) -> list[tuple[float, float]]
 def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange],
          path: Path) -> None:
     """
-    Draw the errors of all controllers, and the learned load where one is learned.
+    Draw the errors of all controllers, and the learned payload where one is learned.
 
     :raises RobotDynamicsError: the picture cannot be written.
     """
@@ -183,7 +183,7 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     for each, mass in learned:
         axes[1].plot(each.tracked.times, mass, **styles[runs.index(each)])
     if learned:
-        axes[1].set_ylabel('learned load [kg]')
+        axes[1].set_ylabel('learned payload [kg]')
         times = [0.0, *(load.time for load in loads), end]
         masses = [0.0, *(load.load.mass for load in loads)]
         axes[1].stairs(masses, times, color='black', linestyle=':', baseline=None)

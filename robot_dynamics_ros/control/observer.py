@@ -113,14 +113,14 @@ class SharesModel(MomentumModel, Protocol):
 
 class TorqueShares(NamedTuple):
     """
-    Shares of the torque (n,) each [N m, N].
+    Contributions to the torque (n,) each [N m, N].
 
-    :param gravity: carries the weight.
-    :param coriolis: of Coriolis and centrifugal forces.
-    :param friction: of friction and offset.
+    :param gravity: torque that carries the weight.
+    :param coriolis: torque of Coriolis and centrifugal forces.
+    :param friction: torque of friction and offset.
     :param residual: measured minus model, behind the lag of the momentum observer; NaN for joints
         without measured effort.
-    :param external_torque: what the environment exerts on the joints: minus the residual.
+    :param external_torque: torque of the environment on the joints: minus the residual.
     """
 
     gravity: Array
@@ -137,7 +137,7 @@ class TorqueMonitor:
         """
         Start without a past.
 
-        :param bandwidth: of the momentum observer [rad/s].
+        :param bandwidth: bandwidth of the momentum observer [rad/s].
         """
         self._observer = MomentumObserver(bandwidth)
 
@@ -147,7 +147,7 @@ class TorqueMonitor:
 
     def shares(self, model: SharesModel, sample: JointSample) -> TorqueShares | None:
         """
-        Return the shares at a sample, or None where the past is still missing.
+        Return the contributions at a sample, or None where the past is still missing.
 
         :param model: the robot.
         :param sample: the newest joint state, efforts as joint torques [N m, N].

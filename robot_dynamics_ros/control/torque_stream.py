@@ -51,7 +51,7 @@ class TorqueStream(SafeStream[StreamSettings]):
         """
         Wait for a trajectory.
 
-        :param settings: how torques are made.
+        :param settings: settings of the stream.
         """
         super().__init__(settings, 'no trajectory yet')
         self._model: TorqueModel | None = None

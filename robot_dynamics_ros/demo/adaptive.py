@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-``robot-dynamics adaptive_demo``: over ROS, a load appears on a simulated arm while it moves.
+``robot-dynamics adaptive_demo``: over ROS, a payload appears on a simulated arm while it moves.
 
 The adaptive_controller node follows a motion twice: learning, and with the same law without it.
 """
@@ -29,9 +29,9 @@ from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, load_tracked
 NAMESPACE = '/robot_dynamics_adaptive_demo'
 #: Longest time for starting the nodes and for a slow machine [s], on top of four motions.
 PATIENCE = 90.0
-#: The load is put at this place in the tip frame [m].
+#: The payload is put at this place in the tip frame [m].
 PLACE = (0.0, 0.0, 0.1)
-#: With the load, learning must bring the error below this part of that without it.
+#: With the payload, learning must bring the error below this part of that without it.
 SUCCESS = 0.5
 
 
@@ -40,9 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--law', choices=LAW_NAMES, default='slotine_li',
                         help='control law (default: %(default)s)')
     parser.add_argument('--payload', metavar='KG', type=float, default=3.0,
-                        help='load that appears (default: %(default)s)')
+                        help='payload that appears (default: %(default)s)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=8.0,
-                        help='of the motion; the load appears after 40 %% (default: %(default)s)')
+                        help='duration of the motion; the payload appears after 40 %% of it '
+                        '(default: %(default)s)')
     parser.add_argument('--plot', metavar='FILE.png', type=Path,
                         help='draw the errors of both motions')
 
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     load_time = 0.4 * arguments.duration
     motions = []
     for name, learning in (('without learning', False), ('learning', True)):
-        print(f'demo arm, {arguments.law}, {name}: {arguments.duration:g} s, a load of '
+        print(f'demo arm, {arguments.law}, {name}: {arguments.duration:g} s, a payload of '
               f'{arguments.payload:g} kg after {load_time:g} s ...', flush=True)
         with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:
             motions.append(_recorded(arguments, name, learning, load_time, Path(folder)))
@@ -106,11 +107,12 @@ def _wait_for_control(nodes: NodeProcesses) -> None:
 
 
 def report(motions: Sequence[TrackedMotion], load_time: float) -> str:
-    """Return the table of tracking errors, before and with the load."""
+    """Return the table of tracking errors, before and with the payload."""
     spans = ((0.0, load_time), (load_time + 1.0, math.inf))
     rows = [[motion.name, *(f'{1e3 * motion.tracking.rms_between(*span):.2f}'
                             for span in spans)] for motion in motions]
-    return table(['tracking error, rms [mrad]', 'before the load', 'from 1 s after it on'], rows)
+    return table(['tracking error, rms [mrad]', 'before the payload', 'from 1 s after it on'],
+                 rows)
 
 
 def plot(motions: Sequence[TrackedMotion], load_time: float, path: Path) -> None:

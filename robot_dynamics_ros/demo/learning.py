@@ -43,17 +43,17 @@ WAYS = {'PID': CONTROLLER, 'PID + URDF': 'urdf/joint_trajectory',
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the demo."""
     parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, default=Path('output/demo'),
-                        help='for report.html, tracking.png and parameters.yaml '
+                        help='folder for report.html, tracking.png and parameters.yaml '
                         '(default: %(default)s)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=6.0,
-                        help='of the motion that is tracked (default: %(default)s)')
+                        help='duration of the motion that is tracked (default: %(default)s)')
     parser.add_argument('--learning', metavar='SECONDS', type=float, default=30.0,
-                        help='of the exciting motion (default: %(default)s)')
+                        help='duration of the exciting motion (default: %(default)s)')
     parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.25,
                         help='how much the simulated arm differs from its URDF '
                         '(default: %(default)s)')
     parser.add_argument('--seed', type=int, default=1,
-                        help='of that difference (default: %(default)s)')
+                        help='seed of that difference (default: %(default)s)')
     parser.add_argument('--engine', choices=('mujoco', 'own'),
                         default='mujoco' if find_spec('mujoco') else 'own',
                         help='physics of the simulated arm (default: %(default)s)')

@@ -51,8 +51,8 @@ class NodeProcesses:
         """
         Prepare a group without starting anything.
 
-        :param folder: for parameter files, logs and outputs of the nodes.
-        :param namespace: of all nodes and of their clock.
+        :param folder: folder for parameter files, logs and outputs of the nodes.
+        :param namespace: namespace of all nodes and of their clock.
         """
         self._folder = folder
         self._namespace = namespace
@@ -121,7 +121,7 @@ class NodeProcesses:
         Wait until a node has ended by itself with exit code 0, while all others run.
 
         :param node: its name; it may be gone from now on.
-        :param patience: [s].
+        :param patience: longest time to wait [s].
         :raises NodeError: it failed, another node ended, or the time is over; with the output.
         """
         end = time.monotonic() + patience

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo has shown: tables, a picture and a page to look at."""
+"""Results of the demo: tables, a picture and a page to look at."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _STYLES = ('measured', 'urdf', 'model')
 @dataclass(frozen=True, eq=False)
 class DemoResult:
     """
-    Everything that was measured.
+    Everything that the demo measured.
 
     :param chain: the robot of the URDF.
     :param truth: the robot that was simulated.
-    :param history: what was learned over time.
+    :param history: course of learning.
     :param motions: the motion with PID alone, with the URDF and with what was learned.
     """
 
@@ -72,7 +72,7 @@ def tracking_table(result: DemoResult) -> str:
 
 
 def parameter_table(result: DemoResult) -> str:
-    """Return the parameters that the URDF has most wrong, in deviations of what was learned."""
+    """Return the parameters most wrong in the URDF, in standard deviations of what was learned."""
     def error(row: tuple[float, float, float, float]) -> float:
         urdf, _, deviation, truth = row
         return abs(urdf - truth) / deviation if deviation > 0.0 else 0.0
@@ -81,7 +81,7 @@ def parameter_table(result: DemoResult) -> str:
     rows = [[name, *(short(value) if np.isfinite(value) else '-' for value in
                      (round(urdf, 4), round(learned, 4), round(deviation, 4), round(truth, 4)))]
             for name, (urdf, learned, deviation, truth) in worst]
-    return table(['most wrong in the URDF', 'URDF', 'learned', 'deviation', 'true'], rows)
+    return table(['most wrong in the URDF', 'URDF', 'learned', 'standard deviation', 'true'], rows)
 
 
 def write(result: DemoResult, folder: Path) -> None:
@@ -152,8 +152,8 @@ def _parameter_rows(result: DemoResult) -> str:
             + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>-</td>'
                       for value in values) + '</tr>'
             for name, values in result.parameters.items()]
-    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th><th>deviation</th>'
-            '<th>true</th></tr>' + ''.join(rows) + '</table>')
+    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th>'
+            '<th>standard deviation</th><th>true</th></tr>' + ''.join(rows) + '</table>')
 
 
 def _plot(result: DemoResult, path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motions in a file: what was asked for and what was measured."""
+"""Tracked motions and their file: the trajectory asked for and the measured motion."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class TrackedMotion:
     """
     One motion.
 
-    :param name: how it was made.
-    :param trajectory: what was asked for.
-    :param times: (N,) from the start of the trajectory [s].
-    :param positions: (N, n) measured [rad, m].
-    :param efforts: (N, n) measured, in the unit of the robot; NaN = not measured.
+    :param name: name of the way it was made.
+    :param trajectory: trajectory asked for.
+    :param times: (N,) times from the start of the trajectory [s].
+    :param positions: (N, n) measured positions [rad, m].
+    :param efforts: (N, n) measured efforts, in the unit of the robot; NaN = not measured.
     """
 
     name: str

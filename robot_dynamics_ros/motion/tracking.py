@@ -19,8 +19,8 @@ class Tracking:
     Errors of a motion.
 
     :param joint_names: n names.
-    :param times: (N,) from the start of the trajectory [s].
-    :param errors: (N, n) desired minus measured position [rad, m].
+    :param times: (N,) times from the start of the trajectory [s].
+    :param errors: (N, n) errors, desired minus measured position [rad, m].
     """
 
     joint_names: tuple[str, ...]
@@ -32,9 +32,9 @@ class Tracking:
         """
         Compare measured positions with a trajectory, between its first and its last point.
 
-        :param trajectory: what was asked for.
-        :param times: (N,) from the start of the trajectory [s].
-        :param positions: (N, n) measured [rad, m], in the joint order of the trajectory.
+        :param trajectory: trajectory asked for.
+        :param times: (N,) times from the start of the trajectory [s].
+        :param positions: (N, n) measured positions [rad, m], in the joint order of the trajectory.
         :raises TrajectoryError: nothing was measured during the trajectory.
         """
         t, q = np.asarray(times, dtype=np.float64), np.asarray(positions, dtype=np.float64)

@@ -22,10 +22,10 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 class LoadChange(NamedTuple):
     """
-    A load appears at the tip, instead of the one before.
+    A payload appears at the tip, instead of the one before.
 
-    :param time: from the start of the trajectory [s].
-    :param load: in the tip frame; Inertia.zero() = nothing.
+    :param time: time from the start of the trajectory [s].
+    :param load: payload in the tip frame; Inertia.zero() = nothing.
     """
 
     time: float
@@ -38,7 +38,7 @@ class ClosedLoopRun:
     A motion under a controller.
 
     :param tracked: times, positions and efforts of every sample.
-    :param clamped: (n,) number of efforts of each joint that were cut at the limit.
+    :param clamped: (n,) number of efforts of each joint that were clipped at the limit.
     :param names: m names of what is learned; none for a controller that does not learn.
     :param theta: (N, m) the values.
     """
@@ -71,10 +71,10 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     :param controller: called `rate` times per second; its effort is kept in between.
     :param robot: the arm as it is, at its first position; its step divides the control period.
     :param trajectory: any joint order.
-    :param rate: of the controller [1/s].
-    :param loads: that appear on the way.
-    :param noise: of the sensors.
-    :param seed: of the noise.
+    :param rate: rate of the controller [1/s].
+    :param loads: payloads that appear on the way.
+    :param noise: noise of the sensors.
+    :param seed: seed of the noise.
     :param name: name of the motion.
     :raises ParameterError: the control period is no multiple of the step of the simulation.
     :raises StateError: the loop is unstable.

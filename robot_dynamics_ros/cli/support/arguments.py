@@ -86,9 +86,9 @@ class RecordedRobot(NamedTuple):
     """
     A robot with what its joints file says.
 
-    :param chain: with the payload.
-    :param effort: what its efforts mean; None = joint torques.
-    :param payload: known load in the tip frame, part of the chain; None = none.
+    :param chain: robot with the payload.
+    :param effort: meaning of its efforts; None = joint torques.
+    :param payload: known payload in the tip frame, part of the chain; None = none.
     """
 
     chain: Chain

@@ -2,8 +2,8 @@
 """
 An adaptive law as a sampled controller: torque inside the limits, one step of learning per call.
 
-Nothing is learned while a torque is cut at its limit (the arm then lags for another reason than
-wrong parameters) or while learning is switched off. A long step teaches no more than one of
+Nothing is learned while a torque is clipped at its limit (the arm then lags for another reason
+than wrong parameters) or while learning is switched off. A long step teaches no more than one of
 `LONGEST_LEARNING_STEP`: what is stable in continuous time is not with any step.
 """
 
@@ -44,8 +44,8 @@ class AdaptiveController:
 
         :param law: the control law.
         :param learned: the robot and what is unknown of it.
-        :param adaptation: how to learn it.
-        :param limits: of the efforts.
+        :param adaptation: rule by which it is learned.
+        :param limits: effort limits.
         """
         self.law, self.learned, self.adaptation = law, learned, adaptation
         self.limits = limits
@@ -74,7 +74,7 @@ class AdaptiveController:
         self.restart()
 
     def restart(self) -> None:
-        """Begin a new motion: the last sample is no neighbour of the next one."""
+        """Begin a new motion: the next sample does not follow the last one."""
         self._speed.restart()
         self.learned_now = False
 
@@ -108,7 +108,7 @@ class AdaptiveController:
 
         :param desired: the trajectory now, (n,) each.
         :param q: (n,) measured positions [rad, m].
-        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param qd: (n,) measured velocities [rad/s, m/s].
         :param step: time since the last call [s].
         :raises StateError: the state or the torque is not finite; nothing was learned.
         """

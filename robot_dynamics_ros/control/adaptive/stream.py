@@ -59,7 +59,7 @@ class AdaptiveStream(SafeStream[AdaptiveStreamSettings]):
         Wait to be enabled.
 
         :param controller: controller with its memory of what was learned.
-        :param settings: how control begins and ends.
+        :param settings: settings of begin and end.
         """
         super().__init__(settings, 'not enabled yet')
         self.controller = controller

@@ -21,7 +21,7 @@ from robot_dynamics_ros.motion.joint_state import JointSample
 INTERVAL = 0.005
 #: The unexplained torque is averaged over this time before it is squared [s].
 AVERAGE = 0.05
-#: Below this speed friction may have any value, and says nothing about a model [rad/s, m/s].
+#: Below this velocity friction may have any value, and says nothing about a model [rad/s, m/s].
 MOVING = 0.02
 
 

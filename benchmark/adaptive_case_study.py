@@ -16,6 +16,7 @@ from studies.lu_meng_case_study import (
 from studies.lyapunov import damping_margin
 
 from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.errors import StateError
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +94,7 @@ def draw(runs, path):
         for each in row:
             each.grid(alpha=0.3)
     axes[0, -1].legend(fontsize=8, loc='upper right')
-    figure.savefig(path, dpi=110)
+    save_figure(figure, path)
 
 
 def main():

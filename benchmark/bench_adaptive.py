@@ -18,7 +18,7 @@ from robot_dynamics_ros.control.adaptive.choice import (
     make_adaptive_controller,
 )
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +48,7 @@ def main():
     joints = read_joints_file(ROOT / 'config' / 'demo_arm_joints.yaml')
     chain = joints.applied_to(chain_from_urdf(ROOT / 'urdf' / 'demo_arm.urdf'))
     model, limits = compile_model(chain), EffortLimits.of_chain(chain)
-    motion = demonstration_motion(chain)
+    motion = lively_motion(chain)
     print(f'one control step, {len(chain)} joints, backend {model.backend}; aim {AIM:g} us')
     print(f'{"learned":20} {"unknowns":>8} ' + ' '.join(f'{law:>20}' for law in LAW_NAMES))
     for name, words in LEARNED.items():

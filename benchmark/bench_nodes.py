@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.demo.node_processes import NodeProcesses
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.nodes.support.conversion import trajectory_to_message
 
 URDF = Path(__file__).parents[1] / 'urdf' / 'demo_arm.urdf'
@@ -145,7 +145,7 @@ def main():
     with tempfile.TemporaryDirectory() as name, NodeProcesses(Path(name), NAMESPACE) as nodes:
         for node in ('feedforward', 'dynamics_server'):
             nodes.start(node, {'robot_description': description})
-        motion = demonstration_motion(chain, duration=(POINTS - 1) / 100.0, rate=100.0)
+        motion = lively_motion(chain, duration=(POINTS - 1) / 100.0, rate=100.0)
         message = trajectory_to_message(motion, JointTrajectory().header)
         show(f'feedforward, {len(motion)} points of {n} joints, there and back',
              client.trajectory_times(message))

@@ -19,7 +19,10 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.gate import DynamicParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
-from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.recordings.effort_torque import (
+    removed_weight,
+    torque_from_effort,
+)
 from robot_dynamics_ros.motion.joint_state import JointSample
 
 
@@ -36,7 +39,7 @@ class Robot:
         Compile the model, with the parameters of the URDF.
 
         :param chain: the robot without payload (one of the joints file belongs to the robot).
-        :param joints_file: what was read beside the URDF.
+        :param joints_file: contents of the file beside the URDF.
         """
         self.chain = chain
         self.joints_file = joints_file
@@ -51,12 +54,9 @@ class Robot:
 
     def in_torques(self, sample: JointSample) -> JointSample:
         """Return a joint state with its efforts as whole joint torques [N m, N]."""
-        semantics = self.effort_semantics
-        torque = torque_from_effort(sample.effort, semantics)
-        if any(semantics.gravity_removed):
-            weight = self.model.gravity_torque(sample.q)
-            torque = torque + np.where(semantics.gravity_removed, weight, 0.0)
-        return replace(sample, effort=torque)
+        torque = torque_from_effort(sample.effort, self.effort_semantics)
+        weight = removed_weight(self.model.gravity_torque, sample.q, self.effort_semantics)
+        return replace(sample, effort=torque + weight)
 
     def carry(self, payload: Inertia) -> None:
         """Take a payload in the tip frame into account from now on, instead of the last one."""

@@ -30,7 +30,7 @@ class ContinuousRun:
 
     :param times: (N,) [s].
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s].
+    :param qd: (N, n) velocities [rad/s, m/s].
     :param errors: (N, n) desired minus actual position [rad, m].
     :param s: (N, n) error signal of the law [rad/s, m/s].
     :param torque: (N, n) [N m, N].
@@ -68,7 +68,7 @@ class ContinuousLoop:
         :param plant: the robot as it is.
         :param law: the controller.
         :param learned: the robot as the controller knows it.
-        :param adaptation: how the controller learns.
+        :param adaptation: rule by which the controller learns.
         :param desired: the motion (n,) at a time [s].
         """
         self.plant, self.law, self.learned = plant, law, learned
@@ -79,10 +79,10 @@ class ContinuousLoop:
         Integrate from a state on; the unknowns begin at their first values.
 
         :param q: (n,) first positions [rad, m].
-        :param qd: (n,) first speeds [rad/s, m/s].
-        :param duration: [s].
-        :param step: of the integrator [s]; one row of the result per step.
-        :raises StateError: the loop is unstable: the state left the numbers.
+        :param qd: (n,) first velocities [rad/s, m/s].
+        :param duration: duration of the motion [s].
+        :param step: step of the integrator [s]; one row of the result per step.
+        :raises StateError: the loop is unstable: the state is no longer finite.
         """
         n = len(self.plant.chain)
         x = np.concatenate([q, qd, self.adaptation.unknowns.start])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The case study of Lu & Meng (1993), section V-B: a four-joint arm with a load it does not know.
+The case study of Lu & Meng (1993), section V-B: a four-joint arm with a payload it does not know.
 
 The paper gives masses, trajectory and 20 % initial error. It does not give lengths (those of
-urdf/puma_4dof.urdf are used), omega, gains, the sign of the initial error or the first speed:
+urdf/puma_4dof.urdf are used), omega, gains, the sign of the initial error or the first velocity:
 those below were chosen so that all laws settle in about the time that the paper reports.
 """
 
@@ -29,7 +29,7 @@ from studies.continuous_loop import ContinuousLoop
 CaseLaw = Literal['modified', 'modified_constant', 'original', 'craig']
 CASE_LAWS: tuple[CaseLaw, ...] = get_args(CaseLaw)
 
-#: Place of the load in the frame of link 4 [m].
+#: Place of the payload in the frame of link 4 [m].
 LOAD_PLACE = (0.25, 0.0, 0.0)
 #: Mass that the controller has to find [kg]; it starts from none.
 LOAD_MASS = 0.5
@@ -71,7 +71,7 @@ def case_study(chain: Chain, name: CaseLaw, *, gamma: float | None = None,
     """
     Return the closed loop of the case study.
 
-    :param chain: urdf/puma_4dof.urdf, which carries the load.
+    :param chain: urdf/puma_4dof.urdf, which carries the payload.
     :param name: the law.
     :param gamma: adaptation gain [kg^2/J]; 0 = without learning, None = that of GAMMA.
     :param bounded: keep the estimate between 0 and 1 kg; the paper does not.
@@ -87,6 +87,6 @@ def case_study(chain: Chain, name: CaseLaw, *, gamma: float | None = None,
 
 
 def first_state() -> tuple[Array, Array]:
-    """Return positions (4,) with 20 % error, and the speeds of the motion."""
+    """Return positions (4,) with 20 % error, and the velocities of the motion."""
     first = desired_motion(0.0)
     return 0.8 * first.q, first.qd

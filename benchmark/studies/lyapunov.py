@@ -27,7 +27,7 @@ def lyapunov_function(plant: Model, adaptation: Adaptation, run: ContinuousRun,
     :param plant: the robot as it is.
     :param adaptation: Gamma; unknowns with gain 0 do not count.
     :param run: the motion.
-    :param true_values: (m,) of the unknowns.
+    :param true_values: (m,) true values of the unknowns.
     """
     kinetic = np.einsum('ti,tij,tj->t', run.s, plant.mass_matrix(run.q), run.s)
     learned = adaptation.gains > 0.0
@@ -57,7 +57,7 @@ def coriolis_matrix(model: Model, q: Array, qd: Array) -> Array:
     ``C(q, a) b = h((a + b) / 2) - h((a - b) / 2)``.
 
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s].
+    :param qd: (N, n) velocities [rad/s, m/s].
     """
     C = np.empty((*q.shape, q.shape[1]))
     for j, unit in enumerate(np.eye(q.shape[1])):

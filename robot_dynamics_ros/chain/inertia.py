@@ -104,6 +104,18 @@ class Inertia:
         return Inertia(self.mass, turned + self.mass * p, 0.5 * (tensor + tensor.T))
 
 
+def parameters_seen_from(pose: Pose) -> Array:
+    """
+    Return lambda (10, 10) of Khalil & Dombre's Table 9.1, with ``x_A = lambda x``.
+
+    x are the STANDARD_PARAMETERS of a body in one frame, x_A those in another frame A.
+
+    :param pose: pose in A of the frame of x.
+    """
+    units = (Inertia.from_standard_parameters(unit) for unit in np.eye(len(STANDARD_PARAMETERS)))
+    return np.column_stack([unit.seen_from(pose).standard_parameters for unit in units])
+
+
 def payload_inertia(mass: float, centre: ArrayLike, tensor: ArrayLike) -> Inertia:
     """
     Return the inertia of a payload in the tip frame.

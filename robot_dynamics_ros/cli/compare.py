@@ -12,10 +12,11 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
 from robot_dynamics_ros.cli.support.terminal import short, table
+from robot_dynamics_ros.dynamics.minimal.estimate import covariance_of
 from robot_dynamics_ros.dynamics.minimal.linear_forms import coefficients
-from robot_dynamics_ros.dynamics.minimal.numeric_set import right_inverse
+from robot_dynamics_ros.dynamics.minimal.numeric_set import conversion_matrix
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.parameters.parameters_file import read_mapping
+from robot_dynamics_ros.estimation.parameters.parameters_file import covariance_in, read_mapping
 
 _TERMS = ('rotor_inertia', 'viscous_friction', 'coulomb_friction', 'static_friction',
           'torque_offset')
@@ -65,8 +66,8 @@ def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
                 if np.isfinite(a) or np.isfinite(b):
                     rows.append(_row(f'{term} {one["name"]}', '', a, b, float('nan')))
     header = f'{first["robot"]} ({first["set"]}) and {second["robot"]} ({second["set"]})'
-    return f'{header}\n' + table(['parameter', 'unit', 'A', 'B', 'B - A', 'in deviations'], rows,
-                                 left=2)
+    columns = ['parameter', 'unit', 'A', 'B', 'B - A', 'in standard deviations']
+    return f'{header}\n' + table(columns, rows, left=2)
 
 
 def _row(name: str, unit: str, a: float, b: float, variance: float) -> list[str]:
@@ -89,9 +90,8 @@ def _conversion(source: dict[str, Any], target: dict[str, Any]) -> Array:
         rows = [coefficients(str(line['formula']), names) for line in content['parameters']]
         return np.array(rows)[:, :links]
 
-    A, B = forms(source), forms(target)
-    M = np.asarray(B @ right_inverse(A))
-    if np.max(np.abs(B - M @ A)) > _SAME_SPACE * np.max(np.abs(B)):
+    M, missed = conversion_matrix(forms(source), forms(target))
+    if np.max(missed) > _SAME_SPACE:
         raise ParameterError('the parameters of one file do not follow from the other: geometry '
                              'or gravity differ')
     return M
@@ -99,16 +99,6 @@ def _conversion(source: dict[str, Any], target: dict[str, Any]) -> Array:
 
 def _second_variances(M: Array, content: dict[str, Any]) -> Array:
     """Return the variances of converted parameters; NaN where one of them is not known."""
-    names = [line['name'] for line in content['parameters']]
-    known = content['covariance']['names']
-    size = len(known)
-    lower = np.zeros((size, size))
-    for i, row in enumerate(content['covariance']['rows']):
-        lower[i, :i + 1] = row
-    full = lower + np.tril(lower, -1).T
-    places = [known.index(name) if name in known else -1 for name in names]
-    C = np.full((len(names), len(names)), np.nan)
-    have = [k for k, place in enumerate(places) if place >= 0]
-    C[np.ix_(have, have)] = full[np.ix_([places[k] for k in have], [places[k] for k in have])]
+    C = covariance_of([line['name'] for line in content['parameters']], *covariance_in(content))
     return np.array([float(row[row != 0.0] @ C[np.ix_(row != 0.0, row != 0.0)] @ row[row != 0.0])
                      for row in M])

@@ -12,24 +12,27 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import (
+    add_joints_argument,
+    add_robot_arguments,
+    chain_from_arguments,
+)
+from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation.design import Excitation, design_excitation
 from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
 from robot_dynamics_ros.estimation.excitation.information import CRITERIA
-from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
+from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
-_SHARES = ('position', 'speed', 'acceleration', 'effort')
+_LIMITED = ('position', 'velocity', 'acceleration', 'effort')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_robot_arguments(parser)
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='limits and joint physics that the URDF lacks')
+    add_joints_argument(parser, 'limits and joint physics that the URDF lacks')
     parser.add_argument('-o', '--output', metavar='NAME', type=Path, default=Path('excitation'),
                         help='write NAME.csv (t, q_, qd_, qdd_<joint>), NAME.yaml '
                         '(trajectory_msgs/JointTrajectory) and NAME.png (default: excitation)')
@@ -37,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='posture at both ends, e.g. the current one [rad, m]; write '
                         '--start=-1,0.5,... (default: zero, or the middle of the range)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=10.0,
-                        help='of the motion (default: 10)')
+                        help='duration of the motion (default: 10)')
     parser.add_argument('--harmonics', metavar='N', type=int, default=5,
-                        help='of the Fourier series (default: 5)')
+                        help='number of harmonics of the Fourier series (default: 5)')
     parser.add_argument('--criterion', choices=CRITERIA, default='condition',
                         help='condition number, or determinant of the information '
                         '(D-optimality) (default: condition)')
     parser.add_argument('--share', metavar='PART', type=float, default=0.8,
-                        help='part of the speed, acceleration and effort limits that may be used '
-                        '(default: 0.8)')
+                        help='part of the velocity, acceleration and effort limits that may be '
+                        'used (default: 0.8)')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
                         help='acceleration limit of all joints [rad/s^2, m/s^2] (default: '
                         'whatever the efforts allow)')
@@ -62,14 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--iterations', metavar='N', type=int, default=100,
                         help='steps in each stage of the search (default: 100)')
     parser.add_argument('--seed', metavar='N', type=int, default=0,
-                        help='of the random motions; the same seed gives the same motion')
+                        help='seed of the random motions; the same seed gives the same motion')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Design the motion, print how good it is and write it."""
     chain = chain_from_arguments(arguments)
-    if arguments.joints is not None:
-        chain = read_joints_file(arguments.joints).applied_to(chain)
     if not arguments.rate > 0.0:
         raise ExcitationError(f'--rate must be positive, got {arguments.rate:g}')
     begin = time.monotonic()
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     motion = excitation.trajectory.sample(times)
     name = str(arguments.output)
     write_csv_table(f'{name}.csv', _columns(chain, times, motion))
-    _write(f'{name}.yaml', trajectory_yaml(chain, times, motion))
+    write_file(f'{name}.yaml', trajectory_yaml(chain, times, motion))
     plot(chain, excitation, Path(f'{name}.png'))
     print(f'Written: {name}.csv, {name}.yaml, {name}.png')
     return 0
@@ -106,7 +107,7 @@ def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
         f'{short(excitation.trajectory.duration)} s, found in {seconds:.1f} s',
         f'Condition number {excitation.condition_number:.1f} (columns of unit length); of '
         f'{len(random)} random motions: median {np.median(random):.1f}, best {np.min(random):.1f}',
-        '', 'Largest use of what may be used:', table(['joint', *_SHARES], rows)])
+        '', 'Largest use of the permitted part of the limits:', table(['joint', *_LIMITED], rows)])
 
 
 def trajectory_yaml(chain: Chain, times: Array, motion: JointMotion) -> str:
@@ -127,9 +128,9 @@ def _decimal(value: float) -> str:
 
 def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     """
-    Draw positions, speeds and accelerations with the limits that were kept.
+    Draw positions, velocities and accelerations with the limits that were kept.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -141,7 +142,7 @@ def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     panels = figure.subplots(n, 3, sharex=True, squeeze=False)
     bounds = ((limits.lower, limits.upper), (-limits.speed, limits.speed),
               (-limits.acceleration, limits.acceleration))
-    titles = ('position [rad, m]', 'speed [per s]', 'acceleration [per s^2]')
+    titles = ('position [rad, m]', 'velocity [per s]', 'acceleration [per s^2]')
     for k, (values, (low, high), title) in enumerate(zip(motion, bounds, titles)):
         panels[0, k].set_title(title, fontsize=10)
         panels[-1, k].set_xlabel('time [s]')
@@ -155,10 +156,7 @@ def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
         panels[j, 0].set_ylabel(name)
     figure.suptitle(f'{chain.robot}: exciting trajectory, condition number '
                     f'{excitation.condition_number:.1f}')
-    try:
-        figure.savefig(path, dpi=110)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)
 
 
 def _columns(chain: Chain, times: Array, motion: JointMotion) -> dict[str, Array]:
@@ -172,13 +170,6 @@ def _columns(chain: Chain, times: Array, motion: JointMotion) -> dict[str, Array
 def _recorded(path: Path, chain: Chain) -> tuple[JointMotion, float]:
     motion = motion_from_table(read_csv_table(path), chain)
     return JointMotion(motion.q, motion.qd, motion.qdd), float(motion.t[-1] - motion.t[0])
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise TableError(f'{path}: cannot be written: {error.strerror}') from None
 
 
 def _numbers(text: str) -> list[float]:

@@ -7,10 +7,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import (
+    add_joints_argument,
+    add_robot_arguments,
+    chain_from_arguments,
+)
+from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, LANGUAGES, standalone_source
-from robot_dynamics_ros.errors import RobotDynamicsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--function', default='inverse_dynamics', metavar='NAME',
                         choices=FUNCTIONS, help=f'one of {", ".join(FUNCTIONS)}')
     parser.add_argument('--language', default='c', choices=LANGUAGES)
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='rotor inertia, friction, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, payload')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path,
                         help='write to this file (default: print)')
 
@@ -28,14 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the source."""
     chain = chain_from_arguments(arguments)
-    if arguments.joints is not None:
-        chain = read_joints_file(arguments.joints).applied_to(chain)
     source = standalone_source(chain, arguments.function, arguments.language)
     if arguments.output is None:
         sys.stdout.write(source)
         return 0
-    try:
-        arguments.output.write_text(source, encoding='utf-8')
-    except OSError as error:
-        raise RobotDynamicsError(f'cannot write {arguments.output}: {error.strerror}') from None
+    write_file(arguments.output, source)
     return 0

@@ -15,6 +15,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     recordings_from_arguments,
     robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.identification.identify import identify
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='also write identified.urdf: the URDF with physically consistent '
                         'inertias and friction (needs clarabel)')
     parser.add_argument('--cutoff', metavar='HZ', type=_frequency,
-                        help="low-pass on positions, speeds and torques; 'none' = no filter "
+                        help="low-pass on positions, velocities and torques; 'none' = no filter "
                         '(default: ten times the bandwidth of the motion)')
     parser.add_argument('--parallel-cutoff', metavar='HZ', type=_frequency,
                         help="low-pass on regressor and torque; 'none' = no filter (default: "
@@ -75,10 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
     report, parameters = folder / 'report.html', folder / 'parameters.yaml'
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        report.write_text(html_report(result, [path.name for path in arguments.recordings]),
-                          encoding='utf-8')
     except OSError as error:
         raise ParameterError(f'{folder}: cannot be written: {error.strerror}') from error
+    write_file(report, html_report(result, [path.name for path in arguments.recordings]))
     write_parameters(parameters, result.estimate)
     print(summary(result))
     print(f'\n{report}\n{parameters}')
@@ -92,10 +92,7 @@ def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
     """Write identified.urdf and say what physical consistency costs."""
     written = identified_urdf(arguments.robot, robot.chain, result.estimate,
                               locked=dict(arguments.lock), payload=robot.payload)
-    try:
-        path.write_bytes(written.text)
-    except OSError as error:
-        raise ParameterError(f'{path}: cannot be written: {error.strerror}') from error
+    write_file(path, written.text)
     inertias = written.inertias
     cost = (f'nearest possible robot, {inertias.distance:.1f} standard deviations away: '
             f'{100 * inertias.torque_error:.2g} % of the torque'

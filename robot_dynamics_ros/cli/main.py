@@ -23,7 +23,7 @@ COMMANDS = (
     ('excite', 'cli.excite', 'design a motion that shows all parameters of a robot well'),
     ('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings'),
     ('compare', 'cli.compare', 'show how two parameter files differ'),
-    ('payload', 'cli.payload', 'what a robot carries, from a recording with the load'),
+    ('payload', 'cli.payload', 'payload of a robot, from a recording with it'),
     ('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz'),
     ('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python'),
     ('benchmark', 'cli.benchmark', 'time the generated models against Pinocchio'),

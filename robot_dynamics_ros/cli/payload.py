@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``robot-dynamics payload``: what a robot carries, from a recording with the load."""
+"""``robot-dynamics payload``: what a robot carries, from a recording with the payload."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from robot_dynamics_ros.cli.support.arguments import (
     recordings_from_arguments,
     robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
-from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
 from robot_dynamics_ros.estimation.payload.identify import identify_payload
@@ -32,34 +32,31 @@ _PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
-                        help=f'with the load: {RECORDING}')
+                        help=f'recording with the payload: {RECORDING}')
     parser.add_argument('--parameters', metavar='parameters.yaml', required=True, type=Path,
-                        help='of the robot without load, from robot-dynamics identify')
+                        help='parameters of the robot without payload, from robot-dynamics '
+                        'identify')
     add_recording_arguments(parser)
     parser.add_argument('-o', '--output', metavar='FILE.yaml', type=Path,
-                        help='write the load in the form of the entry payload of joints.yaml')
+                        help='write the payload in the form of the entry payload of joints.yaml')
     parser.add_argument('--json', action='store_true', help='print everything as JSON')
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Identify the load, print it and write it."""
+    """Identify the payload, print it and write it."""
     chain, effort, _ = robot_from_arguments(arguments)
     arm = read_parameters(arguments.parameters, chain)
     recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
     load = identify_payload(chain, arm, recordings, effort=effort)
     print(json.dumps(report(load), indent=2) if arguments.json else text_report(load))
     if load.known and arguments.output is not None:
-        try:
-            arguments.output.write_text(
-                yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False), 'utf-8')
-        except OSError as error:
-            raise ParameterError(f'{arguments.output}: cannot be written: '
-                                 f'{error.strerror}') from error
+        write_file(arguments.output,
+                   yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False))
     return 0 if load.known else NOT_IDENTIFIABLE
 
 
 def report(load: PayloadEstimate) -> dict[str, Any]:
-    """Return the load as plain data (SI units, tip frame, inertia about the centre of mass)."""
+    """Return the payload as plain data (SI units, tip frame, inertia about the centre of mass)."""
     return {
         'tip': load.tip, 'identified': load.known,
         'mass': {'value': load.mass, 'standard_deviation': load.mass_deviation,
@@ -75,31 +72,31 @@ def report(load: PayloadEstimate) -> dict[str, Any]:
 
 
 def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
-    """Return the load as joints.yaml has it; a point mass where the inertia is not known."""
+    """Return the payload as joints.yaml has it; a point mass where the inertia is not known."""
     body = load.inertia
     return {'mass': body.mass, 'centre_of_mass': body.centre_of_mass.tolist(),
             'inertia': [float(body.central_tensor[place]) for place in _PLACES]}
 
 
 def text_report(load: PayloadEstimate) -> str:
-    """Return the load as text for a terminal, with the call that tells it to a running node."""
+    """Return the payload as text for a terminal, with the call that sets it in a running node."""
     rows = [_row('mass', 'kg', load.mass, load.mass_deviation, load.mass_known)]
     rows += [_row(f'centre {axis}', 'm', *values) for axis, *values in zip(
         'xyz', load.centre, load.centre_deviations, load.centre_known)]
     rows += [_row(f'inertia {axes}', 'kg m^2', load.tensor[place], load.tensor_deviations[place],
                   load.tensor_known) for axes, place in zip(_AXES, _PLACES)]
     without, with_load = 100 * load.error_without, 100 * load.error_with
-    lines = [f'Load at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
+    lines = [f'Payload at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
              f'{with_load:.1f} % with it',
-             table(['', 'unit', 'value', 'deviation', ''], rows, align='<<>><')]
+             table(['', 'unit', 'value', 'standard deviation', ''], rows, align='<<>><')]
     lines += [f'Not identifiable: {reason}' for reason in load.reasons]
     if load.known:
-        lines += ['', 'Tell it to a running node:', f'  {service_call(load)}']
+        lines += ['', 'Set it in a running node:', f'  {service_call(load)}']
     return '\n'.join(lines)
 
 
 def service_call(load: PayloadEstimate) -> str:
-    """Return the `ros2 service call` that sets the load."""
+    """Return the `ros2 service call` that sets the payload."""
     body = load.inertia
     c, J = body.centre_of_mass, body.central_tensor
     entries = ', '.join(f'i{axes}: {J[place]:.9g}' for axes, place in zip(_AXES, _PLACES))

@@ -12,17 +12,21 @@ import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import (
+    add_joints_argument,
+    add_robot_arguments,
+    chain_from_arguments,
+)
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.files.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.files.csv_table import read_csv_table
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
@@ -44,28 +48,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trajectory', metavar='FILE.csv', type=Path,
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m] '
                         '(default: ten seconds inside the limits of the robot)')
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='rotor inertia, friction, limits, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, limits, payload')
     parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
                         action='append', help='a point mass [kg] at a place in the tip frame [m] '
                         'that appears at a time [s], unknown to the controller; may be repeated, '
                         'the last one counts; mass 0 = put down')
     parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.1,
                         help='how much the arm differs from its URDF (default: %(default)s)')
-    parser.add_argument('--seed', type=int, default=1, help='of that difference and of the noise '
-                        '(default: %(default)s)')
+    parser.add_argument('--seed', type=int, default=1,
+                        help='seed of that difference and of the noise (default: %(default)s)')
     parser.add_argument('--rate', metavar='HZ', type=float, default=500.0,
-                        help='of the controller (default: %(default)s)')
+                        help='rate of the controller (default: %(default)s)')
     parser.add_argument('--velocity-noise', metavar='RAD/S', type=float, default=0.0,
-                        help='standard deviation of the measured speed (default: %(default)s)')
+                        help='standard deviation of the measured velocity (default: %(default)s)')
     group = parser.add_argument_group('adaptive controllers')
     group.add_argument('--bandwidth', metavar='1/S', type=float, default=_DEFAULTS.bandwidth[0],
-                       help='of all controllers (default: %(default)s)')
+                       help='bandwidth of all controllers (default: %(default)s)')
     group.add_argument('--learn', metavar='WORD', nargs='+', default=_DEFAULTS.learn,
                        help=f'groups ({", ".join(GROUPS)}) or names of parameters (default: '
                        f'{" ".join(_DEFAULTS.learn)})')
     group.add_argument('--learning-time', metavar='S', type=float, default=0.0,
-                       help='time constant for links and load (default: that of the law)')
+                       help='time constant for links and payload (default: that of the law)')
     group.add_argument('--friction-time', metavar='S', type=float, default=0.0,
                        help='time constant for joint terms (default: that of the law)')
     group.add_argument('--dead-zone', metavar='RAD/S', type=float, default=_DEFAULTS.dead_zone,
@@ -77,8 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the controllers one after the other, print and draw."""
     chain = chain_from_arguments(arguments)
-    if arguments.joints is not None:
-        chain = read_joints_file(arguments.joints).applied_to(chain)
     motion = _motion(arguments, chain)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _motion(arguments: argparse.Namespace, chain: Chain) -> Trajectory:
     if arguments.trajectory is None:
-        return demonstration_motion(chain, duration=10.0)
+        return lively_motion(chain, duration=10.0)
     motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
     return Trajectory(chain.joint_names, motion.t - motion.t[0], motion.q, motion.qd, motion.qdd)
 
@@ -133,17 +134,17 @@ def _payload(text: str) -> LoadChange:
 
 
 def summary(runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange]) -> str:
-    """Return a table: errors in the spans between loads, efforts cut at limits, learned mass."""
-    end = runs[0].recording.trajectory.duration
+    """Return a table: errors between payload changes, saturated efforts, learned mass."""
+    end = runs[0].tracked.trajectory.duration
     spans = _spans(loads, end)
     header = ['tracking error, rms [mrad, mm]', *(f'{a:g}-{b:g} s' for a, b in spans), 'largest',
-              'cut efforts', 'learned load [kg]']
+              'saturated efforts', 'learned payload [kg]']
     rows = []
     for each in runs:
         mass = each.value_of('load_M')
-        rows.append([each.recording.name,
+        rows.append([each.tracked.name,
                      *(f'{1e3 * each.error_between(a, b):.2f}' for a, b in spans),
-                     f'{1e3 * each.recording.tracking.largest.max():.1f}',
+                     f'{1e3 * each.tracked.tracking.largest.max():.1f}',
                      str(int(each.clamped.sum())),
                      '-' if mass is None else short(float(mass[-1]))])
     return table(header, rows)
@@ -157,9 +158,9 @@ def _spans(loads: Sequence[LoadChange], end: float) -> list[tuple[float, float]]
 def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange],
          path: Path) -> None:
     """
-    Draw the errors of all controllers, and the learned load where one is learned.
+    Draw the errors of all controllers, and the learned payload where one is learned.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -167,7 +168,7 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     panels = 2 if learned else 1
     figure = Figure(figsize=(8.0, 1.0 + 2.4 * panels), layout='constrained')
     axes = np.atleast_1d(figure.subplots(panels, sharex=True))
-    end = runs[0].recording.trajectory.duration
+    end = runs[0].tracked.trajectory.duration
     # dashed on top of solid, so that equal curves both show
     styles: list[dict[str, Any]] = [
         {'color': f'C{k}', 'linestyle': ('-', '--')[k % 2], 'zorder': 2 + k % 2}
@@ -175,14 +176,14 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
     begins = np.arange(0.0, end - 0.5 * _SPAN, _SPAN)
     for k, each in enumerate(runs):
         errors = [1e3 * each.error_between(t, t + _SPAN) for t in begins]
-        axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.recording.name, **styles[k])
+        axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.tracked.name, **styles[k])
     axes[0].set_ylabel(f'rms error over {_SPAN:g} s\n[mrad, mm]')
     axes[0].legend(loc='upper left', fontsize=8, ncols=3)
     axes[0].set_ylim(top=4.0 * axes[0].get_ylim()[1])  # room for the legend
     for each, mass in learned:
-        axes[1].plot(each.recording.times, mass, **styles[runs.index(each)])
+        axes[1].plot(each.tracked.times, mass, **styles[runs.index(each)])
     if learned:
-        axes[1].set_ylabel('learned load [kg]')
+        axes[1].set_ylabel('learned payload [kg]')
         times = [0.0, *(load.time for load in loads), end]
         masses = [0.0, *(load.load.mass for load in loads)]
         axes[1].stairs(masses, times, color='black', linestyle=':', baseline=None)
@@ -192,7 +193,4 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
             panel.axvline(load.time, color='black', linewidth=0.8, linestyle='--')
     axes[-1].set_xlabel('time [s]')
     figure.suptitle(f'{chain.robot}: tracking in simulation')
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)

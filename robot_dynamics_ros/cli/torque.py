@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
+from robot_dynamics_ros.cli.support.arguments import (
+    add_joints_argument,
+    add_robot_arguments,
+    chain_from_arguments,
+)
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.files.csv_table import (
@@ -30,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trajectory', metavar='FILE.csv', required=True, type=Path,
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m]; '
                         'missing derivatives come from a spline')
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='rotor inertia, friction, limits, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, limits, payload')
     parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
                         help='write t, tau_<joint> [N m, N]')
     parser.add_argument('--plot', metavar='FILE.png', type=Path, help='draw the torques')
@@ -40,8 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compute, print and write the torques."""
     chain = chain_from_arguments(arguments)
-    if arguments.joints is not None:
-        chain = read_joints_file(arguments.joints).applied_to(chain)
     motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
     tau = compile_model(chain).torque(motion.q, motion.qd, motion.qdd)
     print(summary(chain, motion.t, tau))
@@ -122,7 +123,7 @@ def plot(chain: Chain, t: Array, tau: Array, path: Path) -> None:
     """
     Draw one panel per joint, with its effort limit where it is near.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -140,7 +141,4 @@ def plot(chain: Chain, t: Array, tau: Array, path: Path) -> None:
         if i == n - 1:
             axes.set_xlabel('time [s]')
     figure.suptitle(f'{chain.robot}: torque along the trajectory')
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)

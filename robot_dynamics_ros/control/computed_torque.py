@@ -3,7 +3,7 @@
 Computed torque: the model makes every joint a unit mass, a PD law moves it.
 
 ``tau = torque(q, qd, qdd_d + kd (qd_d - qd) + kp (q_d - q))`` (Khalil & Dombre 14.4.2). Friction
-is taken at the desired speed: near standstill the measured one is noise, and dry friction of
+is taken at the desired velocity: near standstill the measured one is noise, and dry friction of
 noise is chatter.
 """
 
@@ -54,7 +54,7 @@ def computed_torque(model: TorqueModel, gains: ComputedTorqueGains, desired: Tra
     Return the torque (n,) [N m, N] that drives the tracking error to zero.
 
     :param model: the robot.
-    :param gains: of the error dynamics.
+    :param gains: gains of the error dynamics.
     :param desired: the trajectory now, (n,) each.
     :param q: (n,) measured positions [rad, m].
     :param qd: (n,) measured velocities [rad/s, m/s].

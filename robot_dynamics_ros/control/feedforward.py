@@ -28,8 +28,8 @@ class FeedforwardSettings:
     """
     How efforts are filled into trajectories.
 
-    :param limits: of the efforts; their joint order is that of the model.
-    :param rate: at least this many points per second [1/s].
+    :param limits: effort limits; their joint order is that of the model.
+    :param rate: smallest number of points per second [1/s].
     :param gravity_mode: see feedforward_torque.
     :param maximum_points: a longer result is refused.
     :param position_limits: (2, n) lower and upper [rad, m], or None; only warned about.
@@ -48,9 +48,9 @@ class Feedforward:
     A trajectory with efforts.
 
     :param trajectory: the resampled trajectory, an effort in every point.
-    :param clamped: (n,) number of points of each joint whose effort was cut at the limit, in the
-        joint order of the model.
-    :param warnings: what the user should know about this trajectory.
+    :param clamped: (n,) number of points of each joint whose effort was clipped at the limit, in
+        the joint order of the model.
+    :param warnings: warnings about this trajectory, for people.
     """
 
     trajectory: Trajectory
@@ -121,7 +121,7 @@ def _warnings(waypoints: Trajectory, positions: Array,
               settings: FeedforwardSettings) -> list[str]:
     found = []
     if np.any(waypoints.degrees == 1):
-        found.append('points without velocities: the speed jumps at every waypoint, and the '
+        found.append('points without velocities: the velocity jumps at every waypoint, and the '
                      'efforts hold no acceleration; fill velocities and accelerations')
     if settings.position_limits is not None:
         lower, upper = settings.position_limits

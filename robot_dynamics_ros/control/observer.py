@@ -23,7 +23,7 @@ from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample
 
 #: After a longer pause of the joint states the observer starts over [s].
-LONGEST_STEP = 0.2
+LONGEST_GAP = 0.2
 
 
 class MomentumModel(TorqueModel, Protocol):
@@ -91,7 +91,7 @@ class MomentumObserver:
         rest = model.torque(sample.q, sample.qd, np.zeros_like(sample.qd))
         now = _State(sample.time, sample.qd, model.mass_matrix(sample.q), sample.effort - rest)
         last, self._last = self._last, now
-        if last is None or not 0.0 < now.time - last.time <= LONGEST_STEP:
+        if last is None or not 0.0 < now.time - last.time <= LONGEST_GAP:
             self._estimate = np.zeros_like(now.qd)
             return None
         step = now.time - last.time
@@ -113,14 +113,14 @@ class SharesModel(MomentumModel, Protocol):
 
 class TorqueShares(NamedTuple):
     """
-    Shares of the torque (n,) each [N m, N].
+    Contributions to the torque (n,) each [N m, N].
 
-    :param gravity: carries the weight.
-    :param coriolis: of Coriolis and centrifugal forces.
-    :param friction: of friction and offset.
+    :param gravity: torque that carries the weight.
+    :param coriolis: torque of Coriolis and centrifugal forces.
+    :param friction: torque of friction and offset.
     :param residual: measured minus model, behind the lag of the momentum observer; NaN for joints
         without measured effort.
-    :param external_torque: what the environment exerts on the joints: minus the residual.
+    :param external_torque: torque of the environment on the joints: minus the residual.
     """
 
     gravity: Array
@@ -137,7 +137,7 @@ class TorqueMonitor:
         """
         Start without a past.
 
-        :param bandwidth: of the momentum observer [rad/s].
+        :param bandwidth: bandwidth of the momentum observer [rad/s].
         """
         self._observer = MomentumObserver(bandwidth)
 
@@ -147,7 +147,7 @@ class TorqueMonitor:
 
     def shares(self, model: SharesModel, sample: JointSample) -> TorqueShares | None:
         """
-        Return the shares at a sample, or None where the past is still missing.
+        Return the contributions at a sample, or None where the past is still missing.
 
         :param model: the robot.
         :param sample: the newest joint state, efforts as joint torques [N m, N].

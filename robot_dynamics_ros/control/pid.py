@@ -52,7 +52,7 @@ class Pid:
         """
         Start with an empty integral.
 
-        :param gains: of the joints.
+        :param gains: gains of the joints.
         """
         self.gains = gains
         self._integral_effort = np.zeros_like(gains.p)

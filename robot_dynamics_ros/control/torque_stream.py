@@ -1,31 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Torque commands at a rate while a trajectory runs, with a safe end.
-
-A forward_command_controller keeps the last torque for ever, so whatever ends the motion (the end
-of the trajectory, a stop, joint states that stay away, a clock set back) must be followed by
-commands that are safe to keep: the weight of the arm, or zero.
-"""
+"""Feedforward or computed torque at a rate while a trajectory runs, with a safe end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
 from robot_dynamics_ros.control.feedforward import GravityMode, feedforward_torque
+from robot_dynamics_ros.control.safe_stream import SafeEnd, SafeStream, check_safe_end
 from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.trajectory import Trajectory
-
-#: gravity: carry the weight of the arm; zero: no torque.
-SafeEnd = Literal['gravity', 'zero']
-SAFE_ENDS: tuple[SafeEnd, ...] = get_args(SafeEnd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +23,10 @@ class StreamSettings:
     """
     How torques are made while a trajectory runs and after it.
 
-    :param limits: of the efforts.
+    :param limits: effort limits.
     :param gravity_mode: see feedforward_torque; 'none' also makes the gravity hold zero.
-    :param safe_end: what to command after the motion.
-    :param joint_state_timeout: older joint states end the motion [s].
+    :param safe_end: command after the motion.
+    :param joint_state_timeout: age beyond which joint states end the motion [s].
     :param feedback: gains of computed torque, or None for feedforward alone.
     """
 
@@ -48,38 +38,30 @@ class StreamSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other."""
-        if self.safe_end not in SAFE_ENDS:
-            raise ParameterError(f"safe_end must be one of {', '.join(SAFE_ENDS)}, "
-                                 f"got '{self.safe_end}'")
+        check_safe_end(self.safe_end)
         if self.feedback is not None and self.gravity_mode == 'only':
             raise ParameterError("gravity_mode 'only' has no computed torque; use 'full' or "
                                  "'none', or leave the feedback gains away")
 
 
-class TorqueStream:
-    """
-    Idle until a trajectory starts; then one command per call, for ever after a safe one.
-
-    `ending` says why the last motion ended ('' while one runs).
-    """
+class TorqueStream(SafeStream[StreamSettings]):
+    """Silent until a trajectory starts; then one command per call, a safe one after its end."""
 
     def __init__(self, settings: StreamSettings) -> None:
         """
         Wait for a trajectory.
 
-        :param settings: how torques are made.
+        :param settings: settings of the stream.
         """
-        self.settings = settings
-        self.ending = 'no trajectory yet'
+        super().__init__(settings, 'no trajectory yet')
+        self._model: TorqueModel | None = None
         self._trajectory: Trajectory | None = None
         self._start = 0.0
-        self._last_time = -np.inf
-        self._commanding = False
 
     @property
-    def running(self) -> bool:
-        """True while a trajectory is being executed."""
-        return self._trajectory is not None
+    def limits(self) -> EffortLimits:
+        """Effort limits of every command."""
+        return self.settings.limits
 
     def start(self, trajectory: Trajectory, start: float, now: float,
               measured: JointSample | None) -> None:
@@ -92,22 +74,24 @@ class TorqueStream:
         :param measured: the newest joint state, or None.
         :raises StateError: no fresh joint state: nobody knows where the robot is.
         """
-        if measured is None or not self._fresh(measured, now):
+        try:
+            state = self._usable(now, measured)
+        except StateError as error:
             self.stop('no fresh joint state')
             raise StateError('no fresh joint state: a torque stream cannot start; check '
-                             'joint_states and joint_state_timeout')
-        self._trajectory, delay = trajectory.begun(now - start, measured.q, measured.qd_or_rest)
-        self._start, self._last_time = start - delay, now
-        self._commanding, self.ending = True, ''
+                             'joint_states and joint_state_timeout') from error
+        self._trajectory, delay = trajectory.begun(now - start, state.q, state.qd_or_rest)
+        self._start = start - delay
+        self._begin(now)
 
     def stop(self, reason: str) -> None:
         """
         End the motion; the next command is the safe one.
 
-        :param reason: why, for people.
+        :param reason: reason for people.
         """
-        if self._trajectory is not None:
-            self._trajectory, self.ending = None, reason
+        if self.running:
+            self._end(reason)
 
     def command(self, model: TorqueModel, now: float,
                 measured: JointSample | None) -> LimitedEffort | None:
@@ -118,37 +102,33 @@ class TorqueStream:
         :param now: clock time [s].
         :param measured: the newest joint state, or None.
         """
-        if not self._commanding:
-            return None
-        if now < self._last_time:
-            self.stop('the clock was set back')
-        elif not self._fresh(measured, now):
-            self.stop('joint states are stale')
-        elif self._trajectory is not None and now - self._start > self._trajectory.duration:
-            self.stop('the trajectory has ended')
-        self._last_time = now
-        try:
-            return self.settings.limits.limit(self._torque(model, now, measured))
-        except StateError as error:
-            self.stop(str(error))
-            return LimitedEffort(np.zeros(len(self.settings.limits.joint_names)),
-                                 np.zeros(len(self.settings.limits.joint_names), dtype=np.int64))
+        self._model = model
+        return self._command(now, measured)
 
-    def _torque(self, model: TorqueModel, now: float, measured: JointSample | None) -> Array:
-        mode = self.settings.gravity_mode
-        if self._trajectory is None or measured is None:
-            if self.settings.safe_end == 'zero' or mode == 'none' or measured is None:
-                return np.zeros(len(self.settings.limits.joint_names))
-            return model.gravity_torque(measured.q)
+    def _finished(self, now: float) -> str:
+        assert self._trajectory is not None
+        return ('the trajectory has ended' if now - self._start > self._trajectory.duration
+                else '')
+
+    def _effort(self, now: float, measured: JointSample) -> LimitedEffort:
+        assert self._trajectory is not None and self._model is not None
+        mode, feedback = self.settings.gravity_mode, self.settings.feedback
         desired = self._trajectory.sample(now - self._start)
-        feedback = self.settings.feedback
         if feedback is None:
-            return feedforward_torque(model, desired.q, desired.qd, desired.qdd, mode)
+            return self.limits.limit(feedforward_torque(self._model, desired.q, desired.qd,
+                                                        desired.qdd, mode))
         if np.any(np.isnan(measured.qd)):
             raise StateError('computed torque needs measured velocities of every joint')
-        torque = computed_torque(model, feedback, desired, measured.q, measured.qd)
-        return torque - model.gravity_torque(measured.q) if mode == 'none' else torque
+        torque = computed_torque(self._model, feedback, desired, measured.q, measured.qd)
+        if mode == 'none':
+            torque = torque - self._model.gravity_torque(measured.q)
+        return self.limits.limit(torque)
 
-    def _fresh(self, measured: JointSample | None, now: float) -> bool:
-        return (measured is not None
-                and abs(now - measured.received) <= self.settings.joint_state_timeout)
+    def _weight(self, q: Array) -> Array:
+        assert self._model is not None
+        return np.zeros_like(q) if self.settings.gravity_mode == 'none' else (
+            self._model.gravity_torque(q))
+
+    def _after_failure(self, measured: JointSample | None) -> LimitedEffort:
+        # a model that has just failed is not asked for the weight at the same state
+        return self._zero_effort()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-``robot-dynamics adaptive_demo``: over ROS, a load appears on a simulated arm while it moves.
+``robot-dynamics adaptive_demo``: over ROS, a payload appears on a simulated arm while it moves.
 
 The adaptive_controller node follows a motion twice: learning, and with the same law without it.
 """
@@ -12,28 +12,26 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
-from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses
-from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.files.csv_table import TableError
+from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses, require_ros
 from robot_dynamics_ros.motion.lively_motion import middle_position
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording, load_recordings
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, load_tracked_motions
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
 NAMESPACE = '/robot_dynamics_adaptive_demo'
 #: Longest time for starting the nodes and for a slow machine [s], on top of four motions.
 PATIENCE = 90.0
-#: The load is put at this place in the tip frame [m].
+#: The payload is put at this place in the tip frame [m].
 PLACE = (0.0, 0.0, 0.1)
-#: With the load, learning must bring the error below this part of that without it.
+#: With the payload, learning must bring the error below this part of that without it.
 SUCCESS = 0.5
 
 
@@ -42,30 +40,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--law', choices=LAW_NAMES, default='slotine_li',
                         help='control law (default: %(default)s)')
     parser.add_argument('--payload', metavar='KG', type=float, default=3.0,
-                        help='load that appears (default: %(default)s)')
+                        help='payload that appears (default: %(default)s)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=8.0,
-                        help='of the motion; the load appears after 40 %% (default: %(default)s)')
+                        help='duration of the motion; the payload appears after 40 %% of it '
+                        '(default: %(default)s)')
     parser.add_argument('--plot', metavar='FILE.png', type=Path,
                         help='draw the errors of both motions')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; exit code 1 where learning did not help."""
-    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
-        raise RobotDynamicsError('the demo needs ROS 2 with robot_dynamics_interfaces: run '
-                                 '`make setup` and .venv/bin/robot-dynamics, or source the '
-                                 'workspace that colcon has built')
+    require_ros('run `make setup` and .venv/bin/robot-dynamics')
     load_time = 0.4 * arguments.duration
-    recordings = []
+    motions = []
     for name, learning in (('without learning', False), ('learning', True)):
-        print(f'demo arm, {arguments.law}, {name}: {arguments.duration:g} s, a load of '
+        print(f'demo arm, {arguments.law}, {name}: {arguments.duration:g} s, a payload of '
               f'{arguments.payload:g} kg after {load_time:g} s ...', flush=True)
         with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:
-            recordings.append(_recorded(arguments, name, learning, load_time, Path(folder)))
-    print(f'\n{report(recordings, load_time)}')
+            motions.append(_recorded(arguments, name, learning, load_time, Path(folder)))
+    print(f'\n{report(motions, load_time)}')
     if arguments.plot is not None:
-        plot(recordings, load_time, arguments.plot)
-    without, learned = (error_after(recording, load_time + 1.0) for recording in recordings)
+        plot(motions, load_time, arguments.plot)
+    without, learned = (motion.tracking.rms_between(load_time + 1.0, math.inf)
+                        for motion in motions)
     if learned < SUCCESS * without:
         return 0
     print('learning did not help as it should')
@@ -73,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _recorded(arguments: argparse.Namespace, name: str, learning: bool, load_time: float,
-              folder: Path) -> MotionRecording:
-    share, output = share_folder(), folder / 'recording.npz'
+              folder: Path) -> TrackedMotion:
+    share, output = share_folder(), folder / 'motions.npz'
     urdf = share / 'urdf' / 'demo_arm.urdf'
     robot = {'robot_description': urdf.read_text(encoding='utf-8'),
              'joints_file': str(share / 'config' / 'demo_arm_joints.yaml')}
@@ -94,7 +91,7 @@ def _recorded(arguments: argparse.Namespace, name: str, learning: bool, load_tim
             'motion_duration': arguments.duration, 'approach_duration': 0.5,
             'load_mass': arguments.payload, 'load_place': list(PLACE), 'load_time': load_time})
         nodes.wait('tracking_experiment', PATIENCE + 4.0 * arguments.duration)
-    return load_recordings(output)[0]
+    return load_tracked_motions(output)[0]
 
 
 def _wait_for_control(nodes: NodeProcesses) -> None:
@@ -109,40 +106,32 @@ def _wait_for_control(nodes: NodeProcesses) -> None:
         time.sleep(0.1)
 
 
-def error_after(recording: MotionRecording, begin: float, end: float = math.inf) -> float:
-    """Return the root mean square error over all joints in a span of time [rad, m]."""
-    tracking = recording.tracking
-    during = (tracking.times >= begin) & (tracking.times < end)
-    return float(np.sqrt(np.mean(tracking.errors[during]**2)))
+def report(motions: Sequence[TrackedMotion], load_time: float) -> str:
+    """Return the table of tracking errors, before and with the payload."""
+    spans = ((0.0, load_time), (load_time + 1.0, math.inf))
+    rows = [[motion.name, *(f'{1e3 * motion.tracking.rms_between(*span):.2f}'
+                            for span in spans)] for motion in motions]
+    return table(['tracking error, rms [mrad]', 'before the payload', 'from 1 s after it on'],
+                 rows)
 
 
-def report(recordings: Sequence[MotionRecording], load_time: float) -> str:
-    """Return the table of tracking errors, before and with the load."""
-    rows = [[recording.name, f'{1e3 * error_after(recording, 0.0, load_time):.2f}',
-             f'{1e3 * error_after(recording, load_time + 1.0):.2f}'] for recording in recordings]
-    return table(['tracking error, rms [mrad]', 'before the load', 'from 1 s after it on'], rows)
-
-
-def plot(recordings: Sequence[MotionRecording], load_time: float, path: Path) -> None:
+def plot(motions: Sequence[TrackedMotion], load_time: float, path: Path) -> None:
     """
     Draw the largest error of all joints over time.
 
-    :raises TableError: the picture cannot be written.
+    :raises RobotDynamicsError: the picture cannot be written.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 3.6), layout='constrained')
     axes = figure.subplots()
-    for recording in recordings:
-        tracking = recording.tracking
+    for motion in motions:
+        tracking = motion.tracking
         axes.plot(tracking.times, 1e3 * np.max(np.abs(tracking.errors), axis=1),
-                  label=recording.name, linewidth=1.0)
+                  label=motion.name, linewidth=1.0)
     axes.axvline(load_time, color='black', linewidth=0.8, linestyle='--')
     axes.set_xlabel('time [s]')
     axes.set_ylabel('largest error of all joints [mrad]')
     axes.grid(alpha=0.3)
     axes.legend(loc='upper left')
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise TableError(f'{path}: the plot cannot be written: {error}') from None
+    save_figure(figure, path)

@@ -19,11 +19,10 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.support.share_folder import share_folder
-from robot_dynamics_ros.demo.node_processes import NodeProcesses
+from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
 from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
-from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.history import load_history
-from robot_dynamics_ros.motion.tracked_motion import load_recordings
+from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
@@ -44,17 +43,17 @@ WAYS = {'PID': CONTROLLER, 'PID + URDF': 'urdf/joint_trajectory',
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the demo."""
     parser.add_argument('-o', '--output', metavar='FOLDER', type=Path, default=Path('output/demo'),
-                        help='for report.html, tracking.png and parameters.yaml '
+                        help='folder for report.html, tracking.png and parameters.yaml '
                         '(default: %(default)s)')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=6.0,
-                        help='of the motion that is tracked (default: %(default)s)')
+                        help='duration of the motion that is tracked (default: %(default)s)')
     parser.add_argument('--learning', metavar='SECONDS', type=float, default=30.0,
-                        help='of the exciting motion (default: %(default)s)')
+                        help='duration of the exciting motion (default: %(default)s)')
     parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.25,
                         help='how much the simulated arm differs from its URDF '
                         '(default: %(default)s)')
     parser.add_argument('--seed', type=int, default=1,
-                        help='of that difference (default: %(default)s)')
+                        help='seed of that difference (default: %(default)s)')
     parser.add_argument('--engine', choices=('mujoco', 'own'),
                         default='mujoco' if find_spec('mujoco') else 'own',
                         help='physics of the simulated arm (default: %(default)s)')
@@ -62,9 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; exit code 1 where learning did not help."""
-    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
-        raise RobotDynamicsError('the demo needs ROS 2 with robot_dynamics_interfaces: run '
-                                 '`make demo`, or source the workspace that colcon has built')
+    require_ros('run `make demo`')
     arguments.output.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix='robot_dynamics_demo_') as folder:
@@ -101,7 +98,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
         nodes.wait('tracking_experiment',
                    START + len(WAYS) * SLOW * (arguments.duration + AROUND))
     return DemoResult(chain, _truth(chain, arguments), load_history(folder / 'history.npz'),
-                      tuple(load_recordings(folder / 'tracking.npz')))
+                      tuple(load_tracked_motions(folder / 'tracking.npz')))
 
 
 def _start_robot(nodes: NodeProcesses, arguments: argparse.Namespace, robot: dict[str, Any],

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -25,6 +26,18 @@ class NodeError(RobotDynamicsError):
     """A node could not be started or has ended unexpectedly."""
 
 
+def require_ros(advice: str) -> None:
+    """
+    Refuse to go on where ROS 2 or our messages are missing.
+
+    :param advice: one way to get them, for people.
+    :raises NodeError: they are missing.
+    """
+    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
+        raise NodeError(f'the demo needs ROS 2 with robot_dynamics_interfaces: {advice}, or '
+                        'source the workspace that colcon has built')
+
+
 class NodeProcesses:
     """
     A group of nodes; use as ``with NodeProcesses(folder, namespace) as nodes:``.
@@ -38,8 +51,8 @@ class NodeProcesses:
         """
         Prepare a group without starting anything.
 
-        :param folder: for parameter files, logs and outputs of the nodes.
-        :param namespace: of all nodes and of their clock.
+        :param folder: folder for parameter files, logs and outputs of the nodes.
+        :param namespace: namespace of all nodes and of their clock.
         """
         self._folder = folder
         self._namespace = namespace
@@ -108,7 +121,7 @@ class NodeProcesses:
         Wait until a node has ended by itself with exit code 0, while all others run.
 
         :param node: its name; it may be gone from now on.
-        :param patience: [s].
+        :param patience: longest time to wait [s].
         :raises NodeError: it failed, another node ended, or the time is over; with the output.
         """
         end = time.monotonic() + patience

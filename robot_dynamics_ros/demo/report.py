@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo has shown: tables, a picture and a page to look at."""
+"""Results of the demo: tables, a picture and a page to look at."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.estimation.identification.report import STYLE
 from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters.history import LearningHistory
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
 
 #: Parameters in the table on the terminal.
 _SHOWN = 10
@@ -30,23 +31,23 @@ _STYLES = ('measured', 'urdf', 'model')
 @dataclass(frozen=True, eq=False)
 class DemoResult:
     """
-    Everything that was measured.
+    Everything that the demo measured.
 
     :param chain: the robot of the URDF.
     :param truth: the robot that was simulated.
-    :param history: what was learned over time.
-    :param recordings: the motion with PID alone, with the URDF and with what was learned.
+    :param history: course of learning.
+    :param motions: the motion with PID alone, with the URDF and with what was learned.
     """
 
     chain: Chain
     truth: Chain
     history: LearningHistory
-    recordings: tuple[MotionRecording, ...]
+    motions: tuple[TrackedMotion, ...]
 
     @property
     def successful(self) -> bool:
         """Whether learning brought what it must."""
-        alone, urdf, learned = (recording.tracking.total_rms for recording in self.recordings)
+        alone, urdf, learned = (motion.tracking.total_rms for motion in self.motions)
         return learned <= _SUCCESS[0] * alone and learned <= _SUCCESS[1] * urdf
 
     @property
@@ -61,17 +62,17 @@ class DemoResult:
 
 def tracking_table(result: DemoResult) -> str:
     """Return the tracking errors of every way, the last line over all joints."""
-    ways = [recording.tracking for recording in result.recordings]
+    ways = [motion.tracking for motion in result.motions]
     rows = [[name, *(f'{1e3 * way.rms[j]:.2f}' for way in ways)]
             for j, name in enumerate(ways[0].joint_names)]
     rows.append(['all', *(f'{1e3 * way.total_rms:.2f}' for way in ways)])
     rows.append(['times better', *(f'{ways[0].total_rms / way.total_rms:.1f}' for way in ways)])
     return table(['tracking error, rms [mrad]',
-                  *(recording.name for recording in result.recordings)], rows)
+                  *(motion.name for motion in result.motions)], rows)
 
 
 def parameter_table(result: DemoResult) -> str:
-    """Return the parameters that the URDF has most wrong, in deviations of what was learned."""
+    """Return the parameters most wrong in the URDF, in standard deviations of what was learned."""
     def error(row: tuple[float, float, float, float]) -> float:
         urdf, _, deviation, truth = row
         return abs(urdf - truth) / deviation if deviation > 0.0 else 0.0
@@ -80,17 +81,17 @@ def parameter_table(result: DemoResult) -> str:
     rows = [[name, *(short(value) if np.isfinite(value) else '-' for value in
                      (round(urdf, 4), round(learned, 4), round(deviation, 4), round(truth, 4)))]
             for name, (urdf, learned, deviation, truth) in worst]
-    return table(['most wrong in the URDF', 'URDF', 'learned', 'deviation', 'true'], rows)
+    return table(['most wrong in the URDF', 'URDF', 'learned', 'standard deviation', 'true'], rows)
 
 
 def write(result: DemoResult, folder: Path) -> None:
     """Write report.html and tracking.png."""
-    (folder / 'report.html').write_text(_page(result), encoding='utf-8')
+    write_file(folder / 'report.html', _page(result))
     _plot(result, folder / 'tracking.png')
 
 
 def _page(result: DemoResult) -> str:
-    alone, urdf, learned = (recording.tracking.total_rms for recording in result.recordings)
+    alone, urdf, learned = (motion.tracking.total_rms for motion in result.motions)
     history = result.history
     converged = [time for time, state in zip(history.times - history.times[0], history.states)
                  if state is EstimateState.CONVERGED]
@@ -125,12 +126,12 @@ def _learning_chart(history: LearningHistory) -> str:
 def _key(result: DemoResult) -> str:
     colours = ('--measured', '--urdf', '--model')
     return '<div class="key">' + ''.join(
-        f'<span><i style="border-color:var({colour})"></i>{escape(recording.name)}</span>'
-        for recording, colour in zip(result.recordings, colours)) + '</div>'
+        f'<span><i style="border-color:var({colour})"></i>{escape(motion.name)}</span>'
+        for motion, colour in zip(result.motions, colours)) + '</div>'
 
 
 def _tracking_charts(result: DemoResult) -> list[str]:
-    ways = [recording.tracking for recording in result.recordings]
+    ways = [motion.tracking for motion in result.motions]
     t = ways[0].times
     charts = []
     for j, name in enumerate(ways[0].joint_names):
@@ -151,26 +152,24 @@ def _parameter_rows(result: DemoResult) -> str:
             + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>-</td>'
                       for value in values) + '</tr>'
             for name, values in result.parameters.items()]
-    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th><th>deviation</th>'
-            '<th>true</th></tr>' + ''.join(rows) + '</table>')
+    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th>'
+            '<th>standard deviation</th><th>true</th></tr>' + ''.join(rows) + '</table>')
 
 
 def _plot(result: DemoResult, path: Path) -> None:
     """Write a picture: the errors of all joints, one panel per way."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 2.2 * len(result.recordings)), layout='constrained')
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(len(result.recordings), 1, sharex=True, sharey=True)
-    for axis, recording in zip(axes, result.recordings):
-        tracking = recording.tracking
+    figure = Figure(figsize=(9.0, 2.2 * len(result.motions)), layout='constrained')
+    axes = figure.subplots(len(result.motions), 1, sharex=True, sharey=True)
+    for axis, motion in zip(axes, result.motions):
+        tracking = motion.tracking
         lines = axis.plot(tracking.times, 1e3 * np.asarray(tracking.errors), linewidth=1.0)
-        axis.set_title(f'{recording.name}: {1e3 * tracking.total_rms:.2f} mrad rms', loc='left',
+        axis.set_title(f'{motion.name}: {1e3 * tracking.total_rms:.2f} mrad rms', loc='left',
                        fontsize=10)
         axis.set_ylabel('error [mrad]')
         axis.grid(alpha=0.3)
     axes[-1].set_xlabel('time [s]')
-    figure.legend(lines, result.recordings[0].trajectory.joint_names,
+    figure.legend(lines, result.motions[0].trajectory.joint_names,
                   loc='outside right center', fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)

@@ -14,7 +14,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     """
     Write a file at once: a reader sees the old file or the new one, never a part.
 
-    :param path: of the file.
+    :param path: path of the file.
     :param content: all of it.
     :raises ParameterError: the file cannot be written.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A reference without jumps: what a controller is to follow when its orders change.
+A reference without jumps: the motion that a controller follows when its orders change.
 
 A new trajectory, a stop or a start out of any state begins exactly at the present reference (or
-the measured state) in position, speed and acceleration; the difference to the new curve fades out
-as a polynomial of fifth degree, slowly enough for the speed of the joints.
+the measured state) in position, velocity and acceleration; the difference to the new curve fades
+out as a polynomial of fifth degree, slowly enough for the velocity limits of the joints.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
 
-#: Largest speed of a fifth-degree motion from rest to rest, over its mean speed.
+#: Largest velocity of a fifth-degree motion from rest to rest, over its mean velocity.
 _PEAK = 1.875
 
 
@@ -29,15 +29,15 @@ class Reference:
 
         :param joint_names: n names.
         :param q: (n,) measured positions [rad, m].
-        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param qd: (n,) measured velocities [rad/s, m/s].
         :param now: clock time [s].
         :param fade: shortest time in which a difference fades out [s], positive.
-        :param speeds: (n,) largest speed of fading [rad/s, m/s], positive.
-        :raises ParameterError: a fade or a speed that is not positive.
+        :param speeds: (n,) largest velocity of fading [rad/s, m/s], positive.
+        :raises ParameterError: a fade or a velocity that is not positive.
         """
         if not (fade > 0.0 and np.all(speeds > 0.0)):
-            raise ParameterError(f'reference: fade and speeds must be positive, got {fade} and '
-                                 f'{speeds}')
+            raise ParameterError('reference: fade and velocities must be positive, got '
+                                 f'{fade} and {speeds}')
         self._names, self._fade, self._speeds = joint_names, fade, speeds
         rest = np.zeros(len(joint_names))
         self._trajectory, self._start = self._standing_at(q), now
@@ -69,7 +69,7 @@ class Reference:
         """
         Return what to follow at a clock time [s], (n,) each.
 
-        After its last point a trajectory is held at rest, whatever speed that point has.
+        After its last point a trajectory is held at rest, whatever velocity that point has.
         """
         elapsed = now - self._start
         curve = _held_at_end(self._trajectory, elapsed)
@@ -87,7 +87,7 @@ class Reference:
         self._trajectory, self._start, self._switched = trajectory, start, now
         self._offset_after_end = None
         end = start + trajectory.duration
-        if end > now:  # what is left of the offset and of the speed at the end fades out after it
+        if end > now:  # the rest of the offset and of the velocity at the end fades out after it
             left, last = self._offset.sample(end - now), trajectory.sample(trajectory.duration)
             self._offset_after_end = self._fading(left.q, left.qd + last.qd, left.qdd + last.qdd)
 

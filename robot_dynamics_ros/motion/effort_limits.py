@@ -20,7 +20,7 @@ class LimitedEffort(NamedTuple):
     Efforts inside the limits.
 
     :param effort: (n,) or (N, n) [N m, N].
-    :param clamped: (n,) how many values of each joint had to be cut.
+    :param clamped: (n,) number of values of each joint that were clipped.
     """
 
     effort: Array
@@ -56,7 +56,7 @@ class EffortLimits:
         """
         Return the limits of a chain.
 
-        :param chain: where the limits of the URDF and of the joints file are.
+        :param chain: robot with the limits of the URDF and of the joints file.
         :param given: limits by joint name [N m, N] that go before those of the chain.
         :raises ParameterError: a joint without a limit, or a name that is not on the chain.
         """
@@ -70,10 +70,10 @@ class EffortLimits:
 
     def limit(self, effort: Array) -> LimitedEffort:
         """
-        Cut efforts at the limits.
+        Clip efforts at the limits.
 
         :param effort: (n,) or (N, n) [N m, N].
-        :raises StateError: an effort is not finite; such a value is never cut to something.
+        :raises StateError: an effort is not finite; such a value is never clipped.
         """
         finite = np.isfinite(effort)
         if not np.logical_and.reduce(finite, axis=None):
@@ -82,6 +82,6 @@ class EffortLimits:
             raise StateError(f'joint {", ".join(names)}: the effort is not finite; check the '
                              'state and the parameters of the model')
         # a controller calls this at every step: clip and sum take several times as long
-        cut = np.minimum(np.maximum(effort, -self.values), self.values)
-        clamped = (cut != effort).astype(np.int64)
-        return LimitedEffort(cut, clamped if clamped.ndim == 1 else np.sum(clamped, axis=0))
+        clipped = np.minimum(np.maximum(effort, -self.values), self.values)
+        clamped = (clipped != effort).astype(np.int64)
+        return LimitedEffort(clipped, clamped if clamped.ndim == 1 else np.sum(clamped, axis=0))

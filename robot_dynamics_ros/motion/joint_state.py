@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError
 
-#: A stamp this much older than the last one [s] is no late message but another clock.
+#: A stamp older than the last one by more than this means that the clock was reset [s].
 CLOCK_SET_BACK = 1.0
 
 
@@ -22,7 +22,7 @@ class JointSample:
     What the joints of a chain measured at one time.
 
     :param time: stamp of the message [s].
-    :param received: when it came, on the clock of the receiver [s]: tells whether it is fresh
+    :param received: time of receipt, on the clock of the receiver [s]: tells whether it is fresh
         even where the clock of the robot is another one.
     :param q: (n,) positions [rad, m], finite.
     :param qd: (n,) velocities [rad/s, m/s]; NaN = not measured.
@@ -49,7 +49,7 @@ class JointSamples(NamedTuple):
     :param q: (N, n) positions [rad, m], finite.
     :param qd: (N, n) velocities [rad/s, m/s]; NaN = not measured.
     :param effort: (N, n) efforts in the unit of the robot; NaN = not measured.
-    :param objections: why messages were dropped, one text for each.
+    :param objections: reasons why messages were dropped, one text for each.
     """
 
     times: Array
@@ -113,7 +113,7 @@ class JointStateReader:
         :param times: N stamps [s]; 0 = none.
         :param received: clock time of receipt [s].
         :param names: names of each message.
-        :param positions: of each message, as are `velocities` and `efforts`.
+        :param positions: positions of each message, as are `velocities` and `efforts`.
         """
         regular = self._read_regular(times, names, positions, velocities, efforts)
         if regular is not None:

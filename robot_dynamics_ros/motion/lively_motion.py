@@ -12,7 +12,7 @@ from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: Reach of a joint without position limits, to either side [rad, m].
 _FREE_REACH = 1.0
-#: Speed of a joint without velocity limit [rad/s, m/s].
+#: Velocity of a joint without velocity limit [rad/s, m/s].
 _FREE_SPEED = 1.0
 
 
@@ -23,8 +23,8 @@ def middle_position(chain: Chain) -> Array:
     return np.where(known, 0.5 * (np.where(known, lower, 0.0) + np.where(known, upper, 0.0)), 0.0)
 
 
-def demonstration_motion(chain: Chain, *, duration: float = 6.0, rate: float = 10.0,
-                         reach: float = 0.35, speed: float = 0.5) -> Trajectory:
+def lively_motion(chain: Chain, *, duration: float = 6.0, rate: float = 10.0,
+                  reach: float = 0.35, speed: float = 0.5) -> Trajectory:
     """
     Return waypoints with velocities and accelerations, at rest at both ends.
 
@@ -32,17 +32,17 @@ def demonstration_motion(chain: Chain, *, duration: float = 6.0, rate: float = 1
     another k for each joint.
 
     :param chain: the robot.
-    :param duration: T [s].
-    :param rate: waypoints per second [1/s].
-    :param reach: largest share of the half range of positions to use.
-    :param speed: largest share of the velocity limits to use.
+    :param duration: duration T [s].
+    :param rate: number of waypoints per second [1/s].
+    :param reach: largest part of the half range of positions to use.
+    :param speed: largest part of the velocity limits to use.
     """
     lower, upper = chain.position_limits
     half = np.where(np.isfinite(upper - lower), 0.5 * (upper - lower), _FREE_REACH)
     fastest = np.nan_to_num(chain.velocity_limits, nan=_FREE_SPEED)
     swings = 2 + np.arange(len(chain)) % 3
     base = 2.0 * np.pi / duration
-    # the amplitude that keeps both shares; A k base bounds the speed of such a swing
+    # the amplitude that keeps both; A k base bounds the velocity of such a swing
     amplitude = np.minimum(reach * half, speed * fastest / (swings * base))
     t = np.linspace(0.0, duration, round(duration * rate) + 1)[:, None]
     q, qd, qdd = np.zeros((3, t.size, len(chain)))
@@ -64,7 +64,7 @@ def approach(joint_names: tuple[str, ...], positions: ArrayLike, duration: float
 
     :param joint_names: n names.
     :param positions: (N, n) [rad, m], the present one first.
-    :param duration: of each part [s].
+    :param duration: duration of each part [s].
     """
     stops = np.asarray(positions, dtype=np.float64)
     rest = np.zeros_like(stops)

@@ -22,9 +22,9 @@ from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.lively_motion import approach
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
-#: Peak speed of a minimum-jerk motion over its mean speed.
+#: Peak velocity of a minimum-jerk motion over its mean velocity.
 _PEAK = 1.875
-#: Joints without velocity limit approach with this speed [rad/s, m/s].
+#: Joints without velocity limit approach with this velocity [rad/s, m/s].
 _FREE_SPEED = 1.0
 #: Points of a brake along the motion.
 _BRAKE_POINTS = 10
@@ -43,7 +43,7 @@ class Order(NamedTuple):
     """
     A trajectory to send.
 
-    :param trajectory: what.
+    :param trajectory: trajectory to play.
     :param start: clock time of its time zero [s].
     """
 
@@ -60,11 +60,11 @@ class PlayerSettings:
     :param approach: shortest time to reach the first point [s].
     :param beside: the first point is approached over a point beside it [rad, m], so that friction
         is overcome from the same side every time; 0 = straight.
-    :param speed: largest share of the velocity limits on the way there.
+    :param speed: largest part of the velocity limits on the way there.
     :param settle: time to come to rest there [s].
     :param arrived: the first point is reached within this [rad, m].
     :param tries: approaches before giving up.
-    :param deviation: a robot farther than this from the motion is stopped [rad, m].
+    :param deviation: distance from the motion at which the robot is stopped [rad, m].
     :param timeout: joint states older than this stop the robot [s].
     :param brake: time to come to rest after a stop [s].
     """
@@ -91,7 +91,7 @@ class MotionPlayer:
 
         :param motion: any joint order; at rest at both ends, inside the position limits.
         :param chain: the robot: its joints and limits.
-        :param settings: how to play it.
+        :param settings: settings of the player.
         :raises TrajectoryError: other joints, not at rest at an end, or outside the limits.
         """
         self.motion = motion.in_order(chain.joint_names)
@@ -138,7 +138,7 @@ class MotionPlayer:
         Return the approach to the first point.
 
         :param now: clock time [s].
-        :param sample: where the robot is.
+        :param sample: newest joint state of the robot.
         """
         self.phase = Phase.APPROACH
         self._tries += 1
@@ -182,7 +182,7 @@ class MotionPlayer:
         Return the motion that brakes the robot.
 
         :param now: clock time [s].
-        :param reason: why, for people.
+        :param reason: reason for people.
         :param astray: fresh joint state of a robot that has left the motion, which is braked
             where it is; None = brake along the motion that is running.
         :raises StateError: no motion is running to brake along.
@@ -237,7 +237,7 @@ def repeated(motion: Trajectory, times: int) -> Trajectory:
     Return a motion several times in a row.
 
     :param motion: ends where it begins, at rest.
-    :param times: at least 1.
+    :param times: number of repetitions, at least 1.
     :raises TrajectoryError: it does not end where it begins.
     """
     if times < 1:

@@ -21,7 +21,7 @@ def resample(trajectory: Trajectory, rate: float, *, maximum_points: int = 100_0
     joint_trajectory_controller through the result is the identical one.
 
     :param trajectory: the waypoints.
-    :param rate: at least this many points per second [1/s].
+    :param rate: smallest number of points per second [1/s].
     :param maximum_points: a longer result is refused.
     :raises TrajectoryError: a rate that is not positive, or more than `maximum_points` points.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motions in a file: what was asked for and what was measured."""
+"""Tracked motions and their file: the trajectory asked for and the measured motion."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _WAYPOINTS = ('times', 'positions', 'velocities', 'accelerations')
 
 
 @dataclass(frozen=True, eq=False)
-class MotionRecording:
+class TrackedMotion:
     """
     One motion.
 
-    :param name: how it was made.
-    :param trajectory: what was asked for.
-    :param times: (N,) from the start of the trajectory [s].
-    :param positions: (N, n) measured [rad, m].
-    :param efforts: (N, n) measured, in the unit of the robot; NaN = not measured.
+    :param name: name of the way it was made.
+    :param trajectory: trajectory asked for.
+    :param times: (N,) times from the start of the trajectory [s].
+    :param positions: (N, n) measured positions [rad, m].
+    :param efforts: (N, n) measured efforts, in the unit of the robot; NaN = not measured.
     """
 
     name: str
@@ -46,35 +46,35 @@ class MotionRecording:
         return Tracking.of(self.trajectory, self.times, self.positions)
 
 
-def save_recordings(path: str | Path, recordings: Sequence[MotionRecording]) -> None:
-    """Write recordings to an .npz file."""
+def save_tracked_motions(path: str | Path, motions: Sequence[TrackedMotion]) -> None:
+    """Write tracked motions to an .npz file."""
     content = {}
-    for i, recording in enumerate(recordings):
-        content[f'{i}/name'] = np.array(recording.name)
-        content[f'{i}/joint_names'] = np.array(recording.trajectory.joint_names)
+    for i, motion in enumerate(motions):
+        content[f'{i}/name'] = np.array(motion.name)
+        content[f'{i}/joint_names'] = np.array(motion.trajectory.joint_names)
         for field in _ARRAYS:
-            content[f'{i}/{field}'] = getattr(recording, field)
+            content[f'{i}/{field}'] = getattr(motion, field)
         for field in _WAYPOINTS:
-            content[f'{i}/waypoint_{field}'] = getattr(recording.trajectory, field)
+            content[f'{i}/waypoint_{field}'] = getattr(motion.trajectory, field)
     np.savez_compressed(path, **content)  # type: ignore[arg-type]
 
 
-def load_recordings(path: str | Path) -> list[MotionRecording]:
+def load_tracked_motions(path: str | Path) -> list[TrackedMotion]:
     """
-    Read recordings from an .npz file.
+    Read tracked motions from an .npz file.
 
-    :raises TrajectoryError: the file does not hold recordings.
+    :raises TrajectoryError: the file does not hold tracked motions.
     """
-    recordings: list[MotionRecording] = []
+    motions: list[TrackedMotion] = []
     try:
         with np.load(path, allow_pickle=False) as content:
-            while f'{len(recordings)}/name' in content:
-                i = len(recordings)
+            while f'{len(motions)}/name' in content:
+                i = len(motions)
                 waypoints = {field: content[f'{i}/waypoint_{field}'] for field in _WAYPOINTS}
                 names = tuple(str(name) for name in content[f'{i}/joint_names'])
-                recordings.append(MotionRecording(
+                motions.append(TrackedMotion(
                     str(content[f'{i}/name']), Trajectory(names, **waypoints),
                     *(content[f'{i}/{field}'] for field in _ARRAYS)))
     except (OSError, KeyError, ValueError) as error:
-        raise TrajectoryError(f'{path}: does not hold recordings: {error}') from error
-    return recordings
+        raise TrajectoryError(f'{path}: does not hold tracked motions: {error}') from error
+    return motions

@@ -19,8 +19,8 @@ class Tracking:
     Errors of a motion.
 
     :param joint_names: n names.
-    :param times: (N,) from the start of the trajectory [s].
-    :param errors: (N, n) desired minus measured position [rad, m].
+    :param times: (N,) times from the start of the trajectory [s].
+    :param errors: (N, n) errors, desired minus measured position [rad, m].
     """
 
     joint_names: tuple[str, ...]
@@ -32,9 +32,9 @@ class Tracking:
         """
         Compare measured positions with a trajectory, between its first and its last point.
 
-        :param trajectory: what was asked for.
-        :param times: (N,) from the start of the trajectory [s].
-        :param positions: (N, n) measured [rad, m], in the joint order of the trajectory.
+        :param trajectory: trajectory asked for.
+        :param times: (N,) times from the start of the trajectory [s].
+        :param positions: (N, n) measured positions [rad, m], in the joint order of the trajectory.
         :raises TrajectoryError: nothing was measured during the trajectory.
         """
         t, q = np.asarray(times, dtype=np.float64), np.asarray(positions, dtype=np.float64)
@@ -57,4 +57,14 @@ class Tracking:
     @property
     def total_rms(self) -> float:
         """Root mean square error over all joints [rad, m]."""
-        return float(np.sqrt(np.mean(self.errors**2)))
+        return self.rms_between(-np.inf, np.inf)
+
+    def rms_between(self, begin: float, end: float) -> float:
+        """
+        Return the root mean square error over all joints in a span of time [rad, m].
+
+        :param begin: first time of the span [s].
+        :param end: time before which the span ends [s].
+        """
+        during = (self.times >= begin) & (self.times < end)
+        return float(np.sqrt(np.mean(self.errors[during]**2)))

@@ -28,7 +28,7 @@ from robot_dynamics_ros.control.adaptive.choice import (
 )
 from robot_dynamics_ros.control.adaptive.stream import AdaptiveStream, AdaptiveStreamSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
-from robot_dynamics_ros.control.torque_stream import SAFE_ENDS
+from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import (

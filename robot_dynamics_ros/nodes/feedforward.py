@@ -26,7 +26,8 @@ from robot_dynamics_ros.control.feedforward import (
     FeedforwardSettings,
     add_feedforward,
 )
-from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, TorqueStream
+from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
+from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.motion.trajectory import Trajectory

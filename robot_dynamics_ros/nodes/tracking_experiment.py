@@ -21,9 +21,9 @@ from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording, save_recordings
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, save_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
     sample_from_message,
@@ -81,7 +81,7 @@ class TrackingExperimentNode(RobotNode):
         if len(p.load_place) not in (0, 3):
             raise ParameterError(f'parameter load_place: {len(p.load_place)} numbers, expected 3')
         self._loaded = False
-        self._recordings: list[MotionRecording] = []
+        self._recordings: list[TrackedMotion] = []
         self._samples: list[JointSample] = []
         self._player: MotionPlayer | None = None
         self._reader: JointStateReader | None = None
@@ -97,7 +97,7 @@ class TrackingExperimentNode(RobotNode):
 
     def use_robot(self, robot: Robot) -> None:
         """Plan the motion."""
-        self._motion = demonstration_motion(robot.chain, duration=self.settings.motion_duration)
+        self._motion = lively_motion(robot.chain, duration=self.settings.motion_duration)
         self._reader = JointStateReader(robot.chain.joint_names)
 
     def come_to_rest(self) -> None:
@@ -166,12 +166,12 @@ class TrackingExperimentNode(RobotNode):
         if self._loaded:
             self._hang(0.0)
         times = np.array([sample.time - player.start for sample in self._samples])
-        self._recordings.append(MotionRecording(
+        self._recordings.append(TrackedMotion(
             self._way, self._motion, times, np.array([sample.q for sample in self._samples]),
             np.array([sample.effort for sample in self._samples])))
         self._player = None
         if len(self._recordings) == len(self._outputs):
-            save_recordings(self.settings.output, self._recordings)
+            save_tracked_motions(self.settings.output, self._recordings)
             self.finished = True
             self.active = False
 

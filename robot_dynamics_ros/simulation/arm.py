@@ -53,13 +53,13 @@ class Arm(Protocol):
         """
         Move one step ahead.
 
-        :param effort: (n,) of the motors during the step [N m, N].
+        :param effort: (n,) efforts of the motors during the step [N m, N].
         :raises StateError: an effort that is not finite, or the state left the numbers; the state
             then stays what it was.
         """
 
     def carry(self, payload: Inertia) -> None:
-        """Carry another load from now on, given in the tip frame."""
+        """Carry another payload from now on, given in the tip frame."""
 
 
 def checked_step(step: float) -> float:

@@ -12,10 +12,8 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
-from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
@@ -24,10 +22,10 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 class LoadChange(NamedTuple):
     """
-    A load appears at the tip, instead of the one before.
+    A payload appears at the tip, instead of the one before.
 
-    :param time: from the start of the trajectory [s].
-    :param load: in the tip frame; Inertia.zero() = nothing.
+    :param time: time from the start of the trajectory [s].
+    :param load: payload in the tip frame; Inertia.zero() = nothing.
     """
 
     time: float
@@ -39,13 +37,13 @@ class ClosedLoopRun:
     """
     A motion under a controller.
 
-    :param recording: times, positions and efforts of every sample.
-    :param clamped: (n,) number of efforts of each joint that were cut at the limit.
+    :param tracked: times, positions and efforts of every sample.
+    :param clamped: (n,) number of efforts of each joint that were clipped at the limit.
     :param names: m names of what is learned; none for a controller that does not learn.
     :param theta: (N, m) the values.
     """
 
-    recording: MotionRecording
+    tracked: TrackedMotion
     clamped: Array
     names: tuple[str, ...]
     theta: Array
@@ -60,9 +58,7 @@ class ClosedLoopRun:
 
     def error_between(self, begin: float, end: float) -> float:
         """Return the root mean square error over all joints in a span of time [rad, m]."""
-        tracking: Tracking = self.recording.tracking
-        during = (tracking.times >= begin) & (tracking.times < end)
-        return float(np.sqrt(np.mean(tracking.errors[during]**2)))
+        return self.tracked.tracking.rms_between(begin, end)
 
 
 def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: Trajectory, *,
@@ -75,11 +71,11 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     :param controller: called `rate` times per second; its effort is kept in between.
     :param robot: the arm as it is, at its first position; its step divides the control period.
     :param trajectory: any joint order.
-    :param rate: of the controller [1/s].
-    :param loads: that appear on the way.
-    :param noise: of the sensors.
-    :param seed: of the noise.
-    :param name: of the recording.
+    :param rate: rate of the controller [1/s].
+    :param loads: payloads that appear on the way.
+    :param noise: noise of the sensors.
+    :param seed: seed of the noise.
+    :param name: name of the motion.
     :raises ParameterError: the control period is no multiple of the step of the simulation.
     :raises StateError: the loop is unstable.
     """
@@ -93,15 +89,13 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     motion = wanted.sample(times)
     noise, rng = noise or SensorNoise(), np.random.default_rng(seed)
     waiting = sorted(loads, key=lambda change: change.time)
-    unloaded = robot.model.parameters
     clamped = np.zeros(len(robot.chain))
     adaptive = controller if isinstance(controller, AdaptiveController) else None
     names = adaptive.adaptation.unknowns.names if adaptive else ()
     positions, efforts, learned = [], [], []
     for k in range(count):
         while waiting and waiting[0].time <= times[k]:
-            robot.model.parameters = unloaded + payload_parameters(
-                robot.model.mlc, robot.chain, waiting.pop(0).load)
+            robot.carry(waiting.pop(0).load)
         q = robot.q + rng.normal(scale=noise.position, size=robot.q.size)
         qd = robot.qd + rng.normal(scale=noise.velocity, size=robot.q.size)
         desired = type(motion)(*(values[k] for values in motion))
@@ -112,5 +106,5 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
         learned.append(adaptive.theta if adaptive else np.zeros(0))
         for _ in range(steps):
             robot.advance(command.effort)
-    recording = MotionRecording(name, wanted, times, np.array(positions), np.array(efforts))
-    return ClosedLoopRun(recording, clamped, names, np.array(learned))
+    tracked = TrackedMotion(name, wanted, times, np.array(positions), np.array(efforts))
+    return ClosedLoopRun(tracked, clamped, names, np.array(learned))

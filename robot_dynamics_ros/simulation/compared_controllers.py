@@ -39,7 +39,7 @@ class Controller(Protocol):
 
         :param desired: the trajectory now, (n,) each.
         :param q: (n,) measured positions [rad, m].
-        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param qd: (n,) measured velocities [rad/s, m/s].
         :param step: time since the last call [s].
         """
 
@@ -52,7 +52,7 @@ class LimitedController:
         """
         Put limits behind a law.
 
-        :param limits: of the efforts.
+        :param limits: effort limits.
         :param law: efforts (n,) from desired motion, q, qd and step.
         """
         self._limits, self._law = limits, law
@@ -68,9 +68,9 @@ def make_controller(name: str, model: Model, limits: EffortLimits,
     """
     Return a controller; all have the same bandwidth for small errors of a known robot.
 
-    :param name: of CONTROLLERS.
+    :param name: one of CONTROLLERS.
     :param model: the robot as the controller knows it.
-    :param limits: of the efforts.
+    :param limits: effort limits.
     :param settings: the bandwidth counts for all, the rest for the adaptive ones.
     :raises ParameterError: an unknown name, or impossible settings.
     """

@@ -26,9 +26,9 @@ class SensorNoise:
     """
     Standard deviations of the noise of the sensors.
 
-    :param position: [rad, m].
-    :param velocity: [rad/s, m/s].
-    :param effort: [N m, N].
+    :param position: noise of positions [rad, m].
+    :param velocity: noise of velocities [rad/s, m/s].
+    :param effort: noise of efforts [N m, N].
     """
 
     position: float = 0.0
@@ -41,10 +41,10 @@ def pid_gains(model: Model, q: ArrayLike, frequency: float, integral_time: float
     """
     Return gains that place the poles of every joint, alone, at one frequency.
 
-    :param model: of the robot; its mass matrix at `q` scales the gains.
+    :param model: model of the robot; its mass matrix at `q` scales the gains.
     :param q: (n,) [rad, m].
     :param frequency: bandwidth of the critically damped joint [rad/s], positive.
-    :param integral_time: of the integral part [s]; 0 = no integral.
+    :param integral_time: time constant of the integral part [s]; 0 = no integral.
     :param limits: half of them bounds the integral part.
     """
     if not (frequency > 0.0 and integral_time >= 0.0):
@@ -69,10 +69,10 @@ class ControlledRobot:
         Hold the first position of the arm.
 
         :param robot: the arm.
-        :param gains: of the trajectory controller.
-        :param limits: of the motors.
-        :param noise: of the sensors; None = none.
-        :param seed: of the noise.
+        :param gains: gains of the trajectory controller.
+        :param limits: effort limits of the motors.
+        :param noise: noise of the sensors; None = none.
+        :param seed: seed of the noise.
         :param now: time of the clock [s].
         """
         self.robot = robot
@@ -169,8 +169,8 @@ class TrajectoryController:
         """
         Hold a position.
 
-        :param gains: of the PID.
-        :param limits: of the efforts.
+        :param gains: gains of the PID.
+        :param limits: effort limits.
         :param hold: (n,) the position to hold [rad, m].
         """
         self.limits = limits

@@ -43,7 +43,7 @@ class MujocoRobot:
 
         :param chain: the robot with its true inertias and joint physics.
         :param q: (n,) first positions [rad, m]; None = zero, moved inside the position limits.
-        :param step: of the integrator [s].
+        :param step: step of the integrator [s].
         :raises ParameterError: MuJoCo is not installed, or has no such robot (coupled
             transmissions, Stribeck friction, bodies that cannot exist).
         """
@@ -116,7 +116,7 @@ class MujocoRobot:
         return float(self._data.energy.sum())
 
     def carry(self, payload: Inertia) -> None:
-        """Carry another load from now on, given in the tip frame."""
+        """Carry another payload from now on, given in the tip frame."""
         before = self._data
         self._model, self._data = self._compiled(self.chain.with_payload(payload))
         self._data.time, self._data.qpos[:], self._data.qvel[:] = (before.time, before.qpos,
@@ -135,7 +135,7 @@ def mjcf(chain: Chain, step: float) -> str:
     Return the robot as MJCF text.
 
     :param chain: its frames become bodies, its joint physics armature, damping and friction loss.
-    :param step: of the integrator [s].
+    :param step: step of the integrator [s].
     """
     top = ElementTree.Element('mujoco', model=chain.robot)
     ElementTree.SubElement(top, 'compiler', angle='radian', boundmass=_text(_DUST),

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from support.tolerances import SAME_ALGEBRA
 
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.chain.inertia import Inertia, parameters_seen_from
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ParameterError
 
@@ -56,6 +57,24 @@ def test_kinetic_energy_does_not_depend_on_the_frame(rng):
 def test_standard_parameters_come_back(rng):
     x = rng.normal(size=10)
     np.testing.assert_array_equal(Inertia.from_standard_parameters(x).standard_parameters, x)
+
+
+def test_a_body_seen_from_its_parent_frame_keeps_its_mass(rng):
+    """Columns 9 and 10 of Table 9.1, with alpha and theta zero: r and d alone."""
+    pose = chain_from_dh('R', beta=[0], b=[0.3], d=[0.2], theta=[0]).joints[0].pose()
+    to_parent = parameters_seen_from(pose)
+    r, d = 0.2, 0.3
+    np.testing.assert_allclose(to_parent[:, 8], [2 * r, 0, -d, 2 * r, 0, 0, 0, 0, 1, 0],
+                               atol=1e-15)
+    np.testing.assert_allclose(to_parent[:, 9],
+                               [r * r, 0, -d * r, d * d + r * r, 0, d * d, d, 0, r, 1],
+                               atol=1e-15)
+    x = rng.normal(size=10)
+    pose = random_pose(rng)
+    np.testing.assert_allclose(
+        parameters_seen_from(pose) @ x,
+        Inertia.from_standard_parameters(x).seen_from(pose).standard_parameters,
+        atol=1e2 * SAME_ALGEBRA)
 
 
 def test_arrays_cannot_be_changed(rng):

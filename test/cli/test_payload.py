@@ -53,7 +53,7 @@ def test_the_load_is_printed_and_written(files, tmp_path, capsys):
     output = tmp_path / 'load.yaml'
     assert call(files, 'loaded.npz', '-o', str(output)) == 0
     printed = capsys.readouterr().out
-    assert 'Load at link_6' in printed and 'not claimed' not in printed
+    assert 'Payload at link_6' in printed and 'not claimed' not in printed
     chain = chain_from_urdf(ARM)
     loaded = read_joints_file(output).applied_to(chain)  # the file is a joints file
     assert loaded.links[-1].mass - chain.links[-1].mass == pytest.approx(LOAD.mass, rel=0.02)

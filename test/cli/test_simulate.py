@@ -58,8 +58,8 @@ def test_the_same_seed_gives_the_same_numbers(trajectory, capsys):
 
 def test_the_default_is_a_motion_and_two_controllers(capsys, monkeypatch):
     from robot_dynamics_ros.cli import simulate
-    short = simulate.demonstration_motion
-    monkeypatch.setattr(simulate, 'demonstration_motion',
+    short = simulate.lively_motion
+    monkeypatch.setattr(simulate, 'lively_motion',
                         lambda chain, duration: short(chain, duration=1.0))
     assert main(['simulate', ROBOT, '--parameter-error', '0']) == 0
     assert list(errors(capsys.readouterr().out)) == ['computed_torque', 'slotine_li']

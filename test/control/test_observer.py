@@ -7,7 +7,7 @@ from support.pendulum import Pendulums
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.control.observer import LONGEST_STEP, MomentumObserver
+from robot_dynamics_ros.control.observer import LONGEST_GAP, MomentumObserver
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample
 
@@ -40,8 +40,8 @@ def test_an_estimate_begins_at_zero_again_after_a_restart_and_after_a_pause():
     for t in np.arange(0.0, 0.2, STEP):
         estimate = observer.external_torque(Pendulums(), swinging(t, 5.0))
     assert estimate[0] == pytest.approx(5.0, rel=1e-3)
-    assert observer.external_torque(Pendulums(), swinging(0.2 + 2 * LONGEST_STEP, 5.0)) is None
-    after = observer.external_torque(Pendulums(), swinging(0.201 + 2 * LONGEST_STEP, 5.0))
+    assert observer.external_torque(Pendulums(), swinging(0.2 + 2 * LONGEST_GAP, 5.0)) is None
+    after = observer.external_torque(Pendulums(), swinging(0.201 + 2 * LONGEST_GAP, 5.0))
     assert 0.0 < after[0] < 0.3
     observer.restart()
     assert observer.external_torque(Pendulums(), swinging(1.0, 5.0)) is None

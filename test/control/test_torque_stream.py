@@ -9,7 +9,7 @@ from support.pendulum import Pendulums
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, computed_torque
 from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
-from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.errors import ParameterError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.trajectory import Trajectory
@@ -95,6 +95,16 @@ def test_without_a_fresh_joint_state_nothing_starts_and_a_running_motion_ends(me
     with pytest.raises(StateError, match='no fresh joint state'):
         stream.start(TRAJECTORY, 10.1, 10.1, measured)
     assert not stream.running
+
+
+def test_a_trajectory_that_cannot_begin_leaves_the_present_one_running():
+    stream = started()
+    late = Trajectory(('a',), [1.0], [[1.0]], [[0.0]])
+    with pytest.raises(TrajectoryError):
+        stream.start(late, 10.1, 10.1, state(10.1, q=np.nan))
+    curve = TRAJECTORY.sample(0.2)
+    np.testing.assert_allclose(stream.command(MODEL, 10.2, state(10.2)).effort,
+                               MODEL.torque(curve.q, curve.qd, curve.qdd))
 
 
 def test_a_late_first_point_is_reached_from_the_measured_state():

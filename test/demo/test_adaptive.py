@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.demo import adaptive
+from robot_dynamics_ros.demo import adaptive, node_processes
 from robot_dynamics_ros.demo.node_processes import NodeError
-from robot_dynamics_ros.motion.tracked_motion import MotionRecording
+from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 
@@ -28,13 +28,13 @@ def recording(name, error):
     """Return a recording whose error jumps from 0.01 to `error` at 1 s."""
     t = np.linspace(0.0, 3.0, 31)
     still = Trajectory(('a',), [0.0, 3.0], [[0.0], [0.0]])
-    return MotionRecording(name, still, t, np.where(t < 1.0, 0.01, error)[:, None],
+    return TrackedMotion(name, still, t, np.where(t < 1.0, 0.01, error)[:, None],
                            np.zeros((31, 1)))
 
 
 def test_the_table_and_the_exit_code(monkeypatch, capsys, tmp_path):
     results = {'learning': 0.02, 'without learning': 0.1}
-    monkeypatch.setattr(adaptive, 'find_spec', lambda name: True)
+    monkeypatch.setattr(node_processes, 'find_spec', lambda name: True)
     monkeypatch.setattr(adaptive, '_recorded',
                         lambda arguments, name, *_: recording(name, results[name]))
     assert main(['adaptive_demo', '--duration', '2.5']) == 0
@@ -49,7 +49,7 @@ def test_the_table_and_the_exit_code(monkeypatch, capsys, tmp_path):
 
 
 def test_without_ros_it_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(adaptive, 'find_spec', lambda name: None)
+    monkeypatch.setattr(node_processes, 'find_spec', lambda name: None)
     assert main(['adaptive_demo']) == 2
     assert 'needs ROS 2' in capsys.readouterr().err
 

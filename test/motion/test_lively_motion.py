@@ -8,11 +8,11 @@ import pytest
 from support.chains import random_chain
 
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.motion.lively_motion import approach, demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import approach, lively_motion
 from robot_dynamics_ros.motion.tracked_motion import (
-    MotionRecording,
-    load_recordings,
-    save_recordings,
+    TrackedMotion,
+    load_tracked_motions,
+    save_tracked_motions,
 )
 from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
@@ -28,7 +28,7 @@ def chain(rng):
 
 
 def test_the_motion_stays_inside_the_limits_and_rests_at_both_ends(chain):
-    motion = demonstration_motion(chain)
+    motion = lively_motion(chain)
     dense = motion.sample(np.linspace(0.0, motion.duration, 2000))
     lower, upper = chain.position_limits
     assert np.all((dense.q >= lower) & (dense.q <= upper))
@@ -39,7 +39,7 @@ def test_the_motion_stays_inside_the_limits_and_rests_at_both_ends(chain):
 
 
 def test_velocities_and_accelerations_belong_to_the_positions(chain):
-    motion = demonstration_motion(chain, rate=1000.0)
+    motion = lively_motion(chain, rate=1000.0)
     for lower, upper in (('positions', 'velocities'), ('velocities', 'accelerations')):
         slope = np.gradient(getattr(motion, lower), motion.times, axis=0)[2:-2]
         np.testing.assert_allclose(slope, getattr(motion, upper)[2:-2], atol=1e-3)
@@ -68,12 +68,12 @@ def test_tracking_on_paper():
 
 
 def test_recordings_survive_the_way_through_a_file(tmp_path, chain, rng):
-    motion = demonstration_motion(chain)
+    motion = lively_motion(chain)
     data = rng.normal(size=(2, 10, 4))
     path = tmp_path / 'motion.npz'
-    save_recordings(path, [MotionRecording(name, motion, np.arange(10.0), *data)
+    save_tracked_motions(path, [TrackedMotion(name, motion, np.arange(10.0), *data)
                            for name in ('one', 'two')])
-    one, two = load_recordings(path)
+    one, two = load_tracked_motions(path)
     assert (one.name, two.name) == ('one', 'two')
     assert one.trajectory.joint_names == motion.joint_names
     np.testing.assert_array_equal(one.trajectory.positions, motion.positions)
@@ -83,5 +83,5 @@ def test_recordings_survive_the_way_through_a_file(tmp_path, chain, rng):
 def test_another_file_is_refused(tmp_path):
     path = tmp_path / 'other.npz'
     path.write_text('something')
-    with pytest.raises(TrajectoryError, match=r'other\.npz: does not hold recordings'):
-        load_recordings(path)
+    with pytest.raises(TrajectoryError, match=r'other\.npz: does not hold tracked motions'):
+        load_tracked_motions(path)

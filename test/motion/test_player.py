@@ -10,7 +10,7 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.errors import StateError, TrajectoryError
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.player import (
     MotionPlayer,
     Phase,
@@ -29,7 +29,7 @@ def chain():
 
 @pytest.fixture
 def motion(chain):
-    return demonstration_motion(chain, duration=3.0)
+    return lively_motion(chain, duration=3.0)
 
 
 class Robot:

@@ -17,7 +17,7 @@ from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
 from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
@@ -48,7 +48,7 @@ def level(tracking, begin, end):
 
 def test_tracking_recovers_from_a_load_that_appears_in_motion(make_node, planar):
     chain = chain_from_urdf(planar)
-    motion = demonstration_motion(chain, duration=DURATION)
+    motion = lively_motion(chain, duration=DURATION)
     arm = make_node(SimulatedRobotNode, robot_description=planar, publish_clock=True,
                     simulation_rate=400.0, parameter_error=0.1,
                     initial_position=motion.positions[0].tolist())

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.nodes.support.conversion import (
     seconds,
     trajectory_from_message,
@@ -63,7 +63,7 @@ def test_a_trajectory_comes_back_with_the_torque_of_the_model_and_the_payload(
     ros.start(f'{NODES}feedforward', *arguments)
     ros.start(f'{NODES}dynamics_server', *arguments)
     chain = chain_from_urdf(description)
-    motion = demonstration_motion(chain)
+    motion = lively_motion(chain)
     output = listen(ros, JointTrajectory, 'feedforward/joint_trajectory')
     topic = publisher(ros, JointTrajectory, 'joint_trajectory')
     message = trajectory_to_message(motion, JointTrajectory().header)

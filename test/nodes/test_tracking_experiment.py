@@ -10,7 +10,7 @@ skip_without_ros()
 from support.messages import assert_brakes, joint_state_message
 
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.motion.tracked_motion import load_recordings
+from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
 from robot_dynamics_ros.nodes.tracking_experiment import TrackingExperimentNode
 
@@ -52,7 +52,7 @@ def test_every_way_is_played_and_recorded(node):
     assert node.finished
     assert not node.failure
     assert [way for way, _ in node.sent] == [0, 0, 1, 1, 2, 2], 'approach and motion, each'
-    recordings = load_recordings(node.settings.output)
+    recordings = load_tracked_motions(node.settings.output)
     assert [recording.name for recording in recordings] == WAYS['ways']
     for recording, error in zip(recordings, (0.03, 0.02, 0.01)):
         assert recording.tracking.total_rms == pytest.approx(error, rel=1e-6)

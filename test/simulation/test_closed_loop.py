@@ -13,7 +13,7 @@ from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.simulation.closed_loop import LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
@@ -38,7 +38,7 @@ def models():
 def simulated(name, *, loads=(), duration=DURATION, noise=None, rate=500.0, **settings):
     chain, model, true, true_model = models()
     true_model.parameters = true_model.mlc.values
-    motion = demonstration_motion(chain, duration=duration)
+    motion = lively_motion(chain, duration=duration)
     robot = SimulatedRobot(true, true_model, q=motion.positions[0], step=STEP)
     controller = make_controller(name, model, EffortLimits.of_chain(chain),
                                  AdaptiveSettings(law=name, **settings))
@@ -79,8 +79,8 @@ def test_the_mass_of_the_load_is_learned_in_motion():
 @pytest.mark.parametrize('name', CONTROLLERS)
 def test_every_controller_follows_a_motion(name):
     run = simulated(name, duration=1.0)
-    assert run.recording.name == name
-    assert run.recording.tracking.total_rms < 0.1
+    assert run.tracked.name == name
+    assert run.tracked.tracking.total_rms < 0.1
     assert run.theta.shape == (501, 0 if name in CONTROLLERS[:3] else 25)
     assert run.value_of('magic') is None
 
@@ -103,7 +103,7 @@ def test_a_load_can_be_put_down_again():
     chain, _, true, true_model = models()
     true_model.parameters = true_model.mlc.values
     robot = SimulatedRobot(true, true_model, step=STEP)
-    motion = demonstration_motion(chain, duration=1.0)
+    motion = lively_motion(chain, duration=1.0)
     controller = make_controller('pd_gravity', models()[1], EffortLimits.of_chain(chain),
                                  AdaptiveSettings())
     run_closed_loop(controller, robot, motion,
@@ -117,6 +117,6 @@ def test_a_rate_that_does_not_fit_and_unknown_names_are_refused():
     limits = EffortLimits.of_chain(chain)
     controller = make_controller('pid', model, limits, AdaptiveSettings())
     with pytest.raises(ParameterError, match='must be a multiple'):
-        run_closed_loop(controller, robot, demonstration_motion(chain), rate=300.0)
+        run_closed_loop(controller, robot, lively_motion(chain), rate=300.0)
     with pytest.raises(ParameterError, match="unknown controller 'magic'"):
         make_controller('magic', model, limits, AdaptiveSettings())

@@ -13,7 +13,7 @@ from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.feedforward import FeedforwardSettings, add_feedforward
 from robot_dynamics_ros.errors import ParameterError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
@@ -60,7 +60,7 @@ def test_at_first_it_holds_its_position_against_gravity(chain):
 
 
 def test_feedforward_tracks_at_least_three_times_better_than_pid(chain):
-    motion = demonstration_motion(chain, duration=3.0)
+    motion = lively_motion(chain, duration=3.0)
     errors = []
     for settings in (None, FeedforwardSettings(EffortLimits.of_chain(chain))):
         cell = make_cell(chain, error=0.1, q=motion.positions[0], step=0.004)

@@ -39,12 +39,19 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
                         type=_lock, help='freeze a joint at a position [rad, m]; may be repeated')
 
 
-def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
-    """Return the chain that `robot` and the arguments of `add_chain_arguments` describe."""
-    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+def add_joints_argument(parser: argparse.ArgumentParser, purpose: str) -> None:
+    """
+    Add --joints.
 
-    return chain_from_urdf(arguments.robot, base=arguments.base, tip=arguments.tip,
-                           gravity=arguments.gravity, locked=dict(arguments.lock))
+    :param parser: parser of the command.
+    :param purpose: facts that the command takes from the file, for the help.
+    """
+    parser.add_argument('--joints', metavar='joints.yaml', type=Path, help=purpose)
+
+
+def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
+    """Return the chain of `robot_from_arguments`."""
+    return robot_from_arguments(arguments).chain
 
 
 def _vector(text: str) -> tuple[float, float, float]:
@@ -68,8 +75,7 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
                         help='URDF (or .xacro) file')
     add_chain_arguments(parser)
-    parser.add_argument('--joints', metavar='joints.yaml', type=Path,
-                        help='what the efforts mean, coupling, limits, known payload')
+    add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')
     parser.add_argument('--topic', help='topic of the joint states in a bag')
     parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
                         help='text in the recorded joint names and what the URDF has instead; '
@@ -80,9 +86,9 @@ class RecordedRobot(NamedTuple):
     """
     A robot with what its joints file says.
 
-    :param chain: with the payload.
-    :param effort: what its efforts mean; None = joint torques.
-    :param payload: known load in the tip frame, part of the chain; None = none.
+    :param chain: robot with the payload.
+    :param effort: meaning of its efforts; None = joint torques.
+    :param payload: known payload in the tip frame, part of the chain; None = none.
     """
 
     chain: Chain
@@ -91,11 +97,15 @@ class RecordedRobot(NamedTuple):
 
 
 def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
-    """Return the robot that the arguments of `add_recording_arguments` describe."""
-    chain = chain_from_arguments(arguments)
-    if arguments.joints is None:
+    """Return the robot that ROBOT, --base, --tip, --gravity, --lock and --joints describe."""
+    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+
+    chain = chain_from_urdf(arguments.robot, base=arguments.base, tip=arguments.tip,
+                            gravity=arguments.gravity, locked=dict(arguments.lock))
+    file: Path | None = getattr(arguments, 'joints', None)  # not every command has --joints
+    if file is None:
         return RecordedRobot(chain, None, None)
-    joints = read_joints_file(arguments.joints)
+    joints = read_joints_file(file)
     return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload)
 
 

@@ -54,8 +54,8 @@ class Progress:
         """
         Begin.
 
-        :param stream: where to write; None = stderr.
-        :param lines: number of lines where the stream is no terminal.
+        :param stream: stream to write to; None = stderr.
+        :param lines: number of lines where the stream is not a terminal.
         """
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty()

@@ -16,7 +16,7 @@ class Timed(NamedTuple):
     Something to be timed.
 
     :param timer: runs it.
-    :param calls: how often per measurement.
+    :param calls: number of calls per measurement.
     :param states: number of states that one call treats.
     """
 

@@ -25,7 +25,7 @@ class Adaptation:
     """
     Settings of the adaptation.
 
-    :param unknowns: what is learned, with bounds.
+    :param unknowns: unknowns to learn, with bounds.
     :param gains: (m,) diagonal of Gamma, squared unit of the parameter per J; 0 = do not learn.
     :param dead_zone: (n,) errors s below this are ignored [rad/s, m/s].
     :param leakage: return to the first values (sigma modification) [1/s].
@@ -87,7 +87,7 @@ class LowPass:
         """
         Start without a past.
 
-        :param cutoff: [rad/s].
+        :param cutoff: cut-off frequency [rad/s].
         """
         self._cutoff = cutoff
         self._value: Array | None = None

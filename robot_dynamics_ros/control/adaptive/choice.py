@@ -26,13 +26,13 @@ from robot_dynamics_ros.control.adaptive.unknown_parameters import (
 )
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import demonstration_motion
+from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 LawName = Literal['slotine_li', 'slotine_li_modified', 'craig']
 LAW_NAMES: tuple[LawName, ...] = get_args(LawName)
 
-#: Time constants of learning links and load, and joint terms [s]. Craig's law divides by the
+#: Time constants of learning links and payload, and joint terms [s]. Craig's law divides by the
 #: estimated mass matrix and needs an acceleration that comes late: sampled, it must learn slowly.
 DEFAULT_TIMES: dict[str, tuple[float, float]] = {
     'slotine_li': (0.02, 1.0), 'slotine_li_modified': (0.02, 1.0), 'craig': (0.5, 20.0)}
@@ -47,15 +47,15 @@ class AdaptiveSettings:
     :param bandwidth: lambda [1/s]: one number, or one per joint (not for craig).
     :param damping: K per joint [N m s/rad, N s/m]; empty = bandwidth times mass matrix. One
         number multiplies the typical inertia of each joint [1/s].
-    :param learn: words of `unknown_parameters`. The inertia of a load ('load' instead of
+    :param learn: words of `unknown_parameters`. The inertia of a payload ('load' instead of
         'weight') is seldom worth it: noise drives it up, and with it the gain of the loop.
-    :param learning_time: time constant of learning links and load [s]; infinite = do not learn,
+    :param learning_time: time constant of learning links and payload [s]; infinite = do not learn,
         0 = that of `DEFAULT_TIMES` for the law.
     :param friction_time: time constant of learning joint terms [s]; the same.
     :param dead_zone: errors s below this are not learned from [rad/s, m/s].
     :param leakage: return to the first values [1/s].
-    :param heaviest_load: largest mass of a load that is learned [kg].
-    :param load_size: largest extent of that load from the tip frame [m].
+    :param heaviest_load: largest mass of a payload that is learned [kg].
+    :param load_size: largest extent of that payload from the tip frame [m].
     """
 
     law: str = 'slotine_li'
@@ -76,8 +76,8 @@ def make_adaptive_controller(model: Model, limits: EffortLimits,
     Return a controller.
 
     :param model: the robot as it is known.
-    :param limits: of the efforts.
-    :param settings: what people chose.
+    :param limits: effort limits.
+    :param settings: settings of the controller.
     :raises ParameterError: a setting that no controller can have.
     """
     n = len(model.chain)
@@ -162,5 +162,5 @@ def typical_inertia(model: Model) -> Array:
 
 
 def _lively_motion(model: Model) -> TrajectorySample:
-    motion = demonstration_motion(model.chain)
+    motion = lively_motion(model.chain)
     return motion.sample(np.linspace(0.0, motion.duration, _SAMPLES))

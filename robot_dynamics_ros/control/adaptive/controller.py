@@ -2,9 +2,9 @@
 """
 An adaptive law as a sampled controller: torque inside the limits, one step of learning per call.
 
-Nothing is learned while a torque is cut at its limit (the arm then lags for another reason than
-wrong parameters) or while learning is switched off. A long step teaches no more than one of
-`LONGEST_STEP`: what is stable in continuous time is not with any step.
+Nothing is learned while a torque is clipped at its limit (the arm then lags for another reason
+than wrong parameters) or while learning is switched off. A long step teaches no more than one of
+`LONGEST_LEARNING_STEP`: what is stable in continuous time is not with any step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 #: Largest step of learning [s].
-LONGEST_STEP = 0.005
+LONGEST_LEARNING_STEP = 0.005
 #: Filter of the acceleration that Craig's law needs [rad/s].
 _ACCELERATION_CUTOFF = 100.0
 
@@ -44,8 +44,8 @@ class AdaptiveController:
 
         :param law: the control law.
         :param learned: the robot and what is unknown of it.
-        :param adaptation: how to learn it.
-        :param limits: of the efforts.
+        :param adaptation: rule by which it is learned.
+        :param limits: effort limits.
         """
         self.law, self.learned, self.adaptation = law, learned, adaptation
         self.limits = limits
@@ -74,7 +74,7 @@ class AdaptiveController:
         self.restart()
 
     def restart(self) -> None:
-        """Begin a new motion: the last sample is no neighbour of the next one."""
+        """Begin a new motion: the next sample does not follow the last one."""
         self._speed.restart()
         self.learned_now = False
 
@@ -108,7 +108,7 @@ class AdaptiveController:
 
         :param desired: the trajectory now, (n,) each.
         :param q: (n,) measured positions [rad, m].
-        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param qd: (n,) measured velocities [rad/s, m/s].
         :param step: time since the last call [s].
         :raises StateError: the state or the torque is not finite; nothing was learned.
         """
@@ -122,7 +122,8 @@ class AdaptiveController:
             self.restart()  # the next sample shall not be compared with this one
             raise
         if self.learning and step > 0.0 and not limited.clamped.any():
-            theta = self.adaptation.stepped(self._theta, output.gradient, min(step, LONGEST_STEP))
+            theta = self.adaptation.stepped(self._theta, output.gradient,
+                                            min(step, LONGEST_LEARNING_STEP))
             if np.isfinite(theta).all():
                 theta.setflags(write=False)
                 self._theta, self.learned_now = theta, True

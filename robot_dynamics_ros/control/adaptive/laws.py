@@ -2,12 +2,12 @@
 """
 Control laws that learn while they move, as functions of the state.
 
-Notation of Lu & Meng (1993), section V: ``q~ = q - q_d``, reference speed
+Notation of Lu & Meng (1993), section V: ``q~ = q - q_d``, reference velocity
 ``qd_r = qd_d - Lambda q~`` (86), ``s = qd - qd_r``. Each law gives a torque and the gradient
 Y_u^T x that drives the adaptation ``theta' = -Gamma Y_u^T x``.
 
-Friction is taken at the reference speed: measured speed is noise near standstill, and as friction
-grows with speed the difference only adds damping, ``-s (f(qd) - f(qd_r)) <= 0``.
+Friction is taken at the reference velocity: measured velocity is noise near standstill, and as
+friction grows with velocity the difference only adds damping, ``-s (f(qd) - f(qd_r)) <= 0``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LawOutput(NamedTuple):
 
     :param torque: (n,) [N m, N].
     :param gradient: (m,) Y_u^T x.
-    :param s: (n,) tracking error as a speed [rad/s, m/s].
+    :param s: (n,) tracking error as a velocity [rad/s, m/s].
     """
 
     torque: Array
@@ -65,7 +65,7 @@ class AdaptiveLaw(Protocol):
         :param theta: (m,) present values of the unknowns.
         :param desired: the trajectory now, (n,) each.
         :param q: (n,) measured positions [rad, m].
-        :param qd: (n,) measured speeds [rad/s, m/s].
+        :param qd: (n,) measured velocities [rad/s, m/s].
         :param qdd: (n,) measured accelerations [rad/s^2, m/s^2].
         """
 

@@ -28,6 +28,7 @@ from robot_dynamics_ros.dynamics.joints.joint_terms import (
     sharpness_of,
     term_factors,
 )
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import from_torques
 
 
 class TorqueColumns(NamedTuple):
@@ -133,14 +134,13 @@ class LearnedModel:
 
         By columns from the regressor, as Lu & Meng do (section V-B, steps 1 to 3).
         """
-        n = q.size
-        units = np.vstack([np.zeros(n), np.eye(n)])
-        Y = self.model.regressor(np.tile(q, (n + 1, 1)), np.zeros((n + 1, n)), units)
-        torques = Y @ self.links(theta)
+        links, rest = self.links(theta), np.zeros_like(q)
+        A, _ = from_torques(
+            lambda qdd: (self.model.regressor(q, rest, np.array(qdd)) @ links).tolist(), q.size)
         rotors = np.diag(self.joints(theta)[0])
         if self._to_motors is not None:
             rotors = self._to_motors.T @ rotors @ self._to_motors
-        H = torques[1:] - torques[0] + rotors
+        H: Array = np.array(A) + rotors
         return np.asarray(0.5 * (H + H.T))
 
     def _look_at_model(self) -> None:

@@ -3,8 +3,8 @@
 What an adaptive controller learns: a few numbers that act linearly on the torque.
 
 Unknowns of the links act on the minimal parameters, ``w = w_model + B (theta - start)``; B chooses
-some minimal parameters, link parameters, or the ten parameters of a load. Unknowns of the joints
-are rotor inertia, viscous and Coulomb friction and offset. What is not chosen is known.
+some minimal parameters, link parameters, or the ten parameters of a payload. Unknowns of the
+joints are rotor inertia, viscous and Coulomb friction and offset. What is not chosen is known.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
-from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import payload_matrix, payload_parameters
 from robot_dynamics_ros.errors import ParameterError
 
-#: Groups of unknowns by word: all minimal parameters, all link parameters, a load at the tip (its
-#: mass and first moments, or all ten parameters), and the joint terms of all joints.
+#: Groups of unknowns by word: all minimal parameters, all link parameters, a payload at the tip
+#: (its mass and first moments, or all ten parameters), and the joint terms of all joints.
 GROUPS = ('minimal', 'standard', 'weight', 'load', *JOINT_TERMS)
 
-#: Bounds of a load where none are given: mass [kg] and size [m].
+#: Bounds of a payload where none are given: mass [kg] and size [m].
 HEAVIEST_LOAD, LOAD_SIZE = 10.0, 0.5
 
 
@@ -155,27 +155,26 @@ def load_unknowns(model: Model, heaviest: float = HEAVIEST_LOAD,
         bound all parameters.
     """
     if not (np.isfinite([heaviest, size]).all() and heaviest > 0.0 and size > 0.0):
-        raise ParameterError(f'load: largest mass and size must be positive, got {heaviest} kg '
+        raise ParameterError(f'payload: largest mass and size must be positive, got {heaviest} kg '
                              f'and {size} m')
     names = tuple(f'load_{name}' for name in STANDARD_PARAMETERS)
-    columns = [payload_parameters(model.mlc, model.chain, Inertia.from_standard_parameters(unit))
-               for unit in np.eye(10)]
     inertia, product, moment = heaviest * size**2, 0.5 * heaviest * size**2, heaviest * size
     upper = np.array([inertia, product, product, inertia, product, inertia, moment, moment, moment,
                       heaviest])
     one_sided = np.isin(STANDARD_PARAMETERS, ('XX', 'YY', 'ZZ', 'M'))
-    return replace(_of_links(names, STANDARD_UNITS, np.array(columns).T, np.zeros(10)),
+    return replace(_of_links(names, STANDARD_UNITS, payload_matrix(model.mlc, model.chain),
+                             np.zeros(10)),
                    lower=np.where(one_sided, 0.0, -upper), upper=upper)
 
 
 def load_mass_unknown(model: Model, centre: ArrayLike, *, start: float = 0.0,
                       largest: float = np.inf) -> UnknownParameters:
     """
-    Return the mass of a load whose place is known: Lu & Meng's case study.
+    Return the mass of a payload whose place is known: Lu & Meng's case study.
 
     :param centre: (3,) mass centre in the tip frame [m].
     :param start: mass that the model has there already [kg].
-    :param largest: [kg].
+    :param largest: largest mass to be expected [kg].
     """
     point = Inertia.from_centre_of_mass(1.0, centre, np.zeros((3, 3)))
     column = payload_parameters(model.mlc, model.chain, point)[:, None]
@@ -188,7 +187,7 @@ def joint_unknowns(model: Model, terms: Sequence[str] = ('Fv', 'Fc', 'offset'),
     """
     Return terms of all joints as unknowns.
 
-    :param terms: of JOINT_TERMS; all but the offset are kept from becoming negative.
+    :param terms: words of JOINT_TERMS; all but the offset are kept from becoming negative.
     """
     joints = model.chain.joints
     n = len(joints)

@@ -29,9 +29,9 @@ class DynamicParameters:
     """
     Minimal parameters of the links and the physics of the joints.
 
-    :param minimal: (p,) in the order of the minimal set, without payload.
+    :param minimal: (p,) minimal parameters in the order of their set, without payload.
     :param joint_physics: rotor inertia (NaN = inside a minimal parameter), friction, offset.
-    :param estimate: where they come from; None = from several places.
+    :param estimate: estimate that they come from; None = several.
     """
 
     minimal: Array
@@ -54,8 +54,8 @@ class DynamicParameters:
         The torque is linear in them, so it moves evenly from the one to the other, and a mass
         matrix between two positive definite ones is positive definite.
 
-        :param other: of the same robot; its `coulomb_velocity` holds for every share.
-        :param share: 0 = these, 1 = exactly the others.
+        :param other: parameters of the same robot; their `coulomb_velocity` holds in between, too.
+        :param share: part of the others: 0 = these, 1 = exactly the others.
         """
         if share >= 1.0:
             return other
@@ -88,7 +88,7 @@ _DEFINITE = 1e-6
 @dataclass(frozen=True)
 class GateSettings:
     """
-    What is asked of learned parameters.
+    Demands on learned parameters.
 
     :param improvement: the residual must fall below this part of the present one, over all
         joints.
@@ -116,7 +116,7 @@ class Judgement:
     What the gate says.
 
     :param accepted: True = the parameters may be used.
-    :param reason: why, for people.
+    :param reason: reason for people.
     :param ratio: residual over the present one, over all joints; NaN = not measured.
     """
 
@@ -133,7 +133,7 @@ class ParameterGate:
         Prepare two models of the robot to try parameters with.
 
         :param chain: the robot.
-        :param settings: what is asked of parameters.
+        :param settings: demands on parameters.
         """
         self.settings = settings or GateSettings()
         self._names = chain.joint_names
@@ -149,10 +149,10 @@ class ParameterGate:
         """
         Say whether learned parameters may be used instead of the present ones.
 
-        :param candidate: learned, without payload.
-        :param present: in use, without payload.
+        :param candidate: learned parameters, without payload.
+        :param present: parameters in use, without payload.
         :param motion: the latest motion, with payload.
-        :param load: (p,) what the payload adds to the minimal parameters.
+        :param load: (p,) minimal parameters of the payload.
         :param converged: the estimator says that it has finished.
         """
         if not converged:
@@ -178,7 +178,7 @@ class ParameterGate:
         """
         Return why no robot can have these parameters, or ''.
 
-        :param candidate: learned, without payload.
+        :param candidate: learned parameters, without payload.
         """
         if not np.all(np.isfinite(candidate.minimal)):
             return 'a minimal parameter is not finite'
@@ -203,10 +203,10 @@ class ParameterGate:
         """
         Say whether parameters that were taken over should give way to those before.
 
-        :param present: in use, without payload.
-        :param before: in use before.
+        :param present: parameters in use, without payload.
+        :param before: parameters in use before.
         :param motion: the latest motion, with payload.
-        :param load: (p,) what the payload adds to the minimal parameters.
+        :param load: (p,) minimal parameters of the payload.
         :param since: only motion after this time counts: what came before they had to pass [s].
         """
         new, old = self._residuals((present, before), motion, load, since)

@@ -35,8 +35,8 @@ class LiveParameters:
         """
         Use the first parameters.
 
-        :param gate: judges learned ones.
-        :param first: from the URDF or a file.
+        :param gate: judge of learned parameters.
+        :param first: parameters from the URDF or a file.
         :param window: length of the motion that they are judged by [s].
         :param ramp: duration of a change [s].
         """
@@ -64,10 +64,10 @@ class LiveParameters:
         """
         Begin to change to learned parameters, if the gate lets them pass.
 
-        :param candidate: learned, without payload.
-        :param load: (p,) what the payload adds to the minimal parameters.
+        :param candidate: learned parameters, without payload.
+        :param load: (p,) minimal parameters of the payload.
         :param now: time of the clock of the samples [s].
-        :param samples: that the estimator has seen.
+        :param samples: number of samples that the estimator has seen.
         :param converged: the estimator says that it has finished.
         """
         if self._change is not None:
@@ -86,7 +86,7 @@ class LiveParameters:
         """
         Go back to the parameters before, if the motion since the change speaks for them.
 
-        :param load: (p,) what the payload adds to the minimal parameters.
+        :param load: (p,) minimal parameters of the payload.
         :param now: time of the clock of the samples [s].
         :returns: accepted = they go back.
         """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.observer import (
-    LONGEST_STEP,
+    LONGEST_GAP,
     MomentumModel,
     mean_external_torque,
 )
@@ -21,7 +21,7 @@ from robot_dynamics_ros.motion.joint_state import JointSample
 INTERVAL = 0.005
 #: The unexplained torque is averaged over this time before it is squared [s].
 AVERAGE = 0.05
-#: Below this speed friction may have any value, and says nothing about a model [rad/s, m/s].
+#: Below this velocity friction may have any value, and says nothing about a model [rad/s, m/s].
 MOVING = 0.02
 
 
@@ -91,7 +91,7 @@ class RecentMotion:
         # one average per group of steps; a group with a pause in it says nothing
         group = np.floor((times[1:] - times[0]) / AVERAGE).astype(np.int64)
         weight = np.bincount(group, steps)
-        whole = (np.bincount(group, steps > LONGEST_STEP) == 0) & (weight > 0.5 * AVERAGE)
+        whole = (np.bincount(group, steps > LONGEST_GAP) == 0) & (weight > 0.5 * AVERAGE)
         duration = np.maximum(weight, 1e-12)
         moving = np.abs(qd[1:]) > MOVING
         rms, samples = np.full(n, np.nan), np.zeros(n, dtype=np.int64)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -22,6 +23,23 @@ class EstimateState(IntEnum):
     LEARNING = 2
     FROZEN = 3
     CONVERGED = 4
+
+
+def covariance_of(names: Sequence[str], known: Sequence[str], covariance: Array) -> Array:
+    """
+    Return the covariance of some values out of that of others; NaN where there is none.
+
+    :param names: p names of the values asked for.
+    :param known: u names of the values whose covariance is known.
+    :param covariance: (u, u) covariance of these.
+    :returns: (p, p) covariance in the order of `names`.
+    """
+    places = {name: place for place, name in enumerate(known)}
+    have = [k for k, name in enumerate(names) if name in places]
+    columns = [places[names[k]] for k in have]
+    C = np.full((len(names), len(names)), np.nan)
+    C[np.ix_(have, have)] = covariance[np.ix_(columns, columns)]
+    return C
 
 
 @immutable

@@ -12,23 +12,16 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Joint
-from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, STANDARD_UNITS, Inertia
-from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.chain.inertia import (
+    STANDARD_PARAMETERS,
+    STANDARD_UNITS,
+    parameters_seen_from,
+)
 from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms
-from robot_dynamics_ros.dynamics.minimal.structure import Axis, Structure
+from robot_dynamics_ros.dynamics.minimal.structure import Direction, Structure
 
 XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = range(10)
 TENSOR = [XX, XY, XZ, YY, YZ, ZZ]
-
-
-def parameters_in_parent(pose: Pose) -> Array:
-    """
-    Return lambda (10, 10) of Table 9.1: standard parameters of a body seen from another frame.
-
-    :param pose: pose of the body's frame in the other one.
-    """
-    units = (Inertia.from_standard_parameters(unit) for unit in np.eye(10))
-    return np.array([unit.seen_from(pose).standard_parameters for unit in units]).T
 
 
 def khalil_forms(chain: Chain, groups: Structure) -> LinearForms:
@@ -57,7 +50,7 @@ def khalil_forms(chain: Chain, groups: Structure) -> LinearForms:
 def _group_revolute(K: Array, chain: Chain, j: int, groups: Structure) -> list[int]:
     """Move what a revolute joint cannot show inward (9.53); return the remaining parameters."""
     joint = chain.joints[j - 1]
-    to_parent = parameters_in_parent(joint.pose(-joint.theta))  # these columns hold for any theta
+    to_parent = parameters_seen_from(joint.pose(-joint.theta))  # these columns hold for any theta
     K[j - 1] += (np.outer(to_parent[:, XX] + to_parent[:, YY], K[j, YY])
                  + np.outer(to_parent[:, MZ], K[j, MZ]) + np.outer(to_parent[:, M], K[j, M]))
     K[j, XX] -= K[j, YY]  # (9.51)
@@ -68,7 +61,7 @@ def _group_revolute(K: Array, chain: Chain, j: int, groups: Structure) -> list[i
 def _group_prismatic(K: Array, chain: Chain, j: int, groups: Structure) -> list[int]:
     """Move the tensor inward (9.56), then rules 2, 3 and 6; return the remaining parameters."""
     joint = chain.joints[j - 1]
-    to_parent = parameters_in_parent(joint.pose())
+    to_parent = parameters_seen_from(joint.pose())
     K[j - 1] += to_parent[:, TENSOR] @ K[j, TENSOR]
     if j < groups.r:
         return [M]  # rule 6
@@ -80,7 +73,7 @@ def _group_prismatic(K: Array, chain: Chain, j: int, groups: Structure) -> list[
     return [M]
 
 
-def _group_oblique(K_j: Array, axis: Axis) -> list[int]:
+def _group_oblique(K_j: Array, axis: Direction) -> list[int]:
     """Table 9.2: of a rail not parallel to joint r one first moment can be grouped."""
     x, y, z = axis
     if z != 0.0:

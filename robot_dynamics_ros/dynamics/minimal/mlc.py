@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, immutable, read_only
 from robot_dynamics_ros.chain.chain import Chain, Finding
-from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia, parameters_seen_from
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.lin_set import gravity_forms, lin_forms
 from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms, formula
 from robot_dynamics_ros.dynamics.minimal.numeric_set import (
+    conversion_matrix,
     judge,
     numeric_forms,
     right_inverse,
@@ -123,10 +124,9 @@ class MlcSet:
         if other.joint_names != self.joint_names:
             raise ParameterError(f'the sets are of different chains: {self.joint_names} and '
                                  f'{other.joint_names}')
-        M = np.asarray(other.matrix @ self.right_inverse)
-        beyond = np.max(np.abs(other.matrix - M @ self.matrix), axis=1, initial=0.0)
-        for name, row, rest in zip(other.names, other.matrix, beyond):
-            if rest > _SAME_SPACE * np.max(np.abs(row)):
+        M, missed = conversion_matrix(self.matrix, other.matrix)
+        for name, rest in zip(other.names, missed):
+            if rest > _SAME_SPACE:
                 raise ParameterError(f'{name} of the {other.set} set does not follow from the '
                                      f'{self.set} set: geometry or gravity differ')
         return M
@@ -161,8 +161,8 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
         forms = numeric_forms(chain, W)
     else:
         forms = _CLOSED_FORMS[set](chain, groups)
-        verdict = judge(W, forms.matrix)
-        if not (verdict.complete and verdict.minimal):
+        check = judge(W, forms.matrix)
+        if not (check.complete and check.minimal):
             count = len(forms.names)
             forms = numeric_forms(chain, W)
             findings = (_disagreement(set, count, len(forms.names)),)
@@ -184,14 +184,24 @@ def _disagreement(closed_form: str, count: int, rank: int) -> Finding:
 
 def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia) -> Array:
     """
-    Return what a load adds to the minimal parameters (p,).
+    Return what a payload adds to the minimal parameters (p,).
 
     Minimal parameters are linear in the inertias: whatever is known of the arm, from its URDF or
-    learned, stays, and the load is added.
+    learned, stays, and the payload is added.
 
     :param mlc: the minimal set.
     :param chain: the robot of the set; only its geometry matters.
-    :param payload: in the tip frame.
+    :param payload: inertia of the payload in the tip frame.
     """
-    weightless = chain.with_links([Inertia.zero()] * len(chain))
-    return mlc.of(weightless.with_payload(payload))
+    return np.asarray(payload_matrix(mlc, chain) @ payload.standard_parameters)
+
+
+def payload_matrix(mlc: MlcSet, chain: Chain) -> Array:
+    """
+    Return the matrix (p, 10) from the standard parameters of a payload to what it adds.
+
+    :param mlc: the minimal set.
+    :param chain: the robot of the set; only its geometry matters.
+    """
+    last = mlc.matrix[:, -len(STANDARD_PARAMETERS):]  # the payload moves with link n
+    return np.asarray(last @ parameters_seen_from(chain.tip_pose))

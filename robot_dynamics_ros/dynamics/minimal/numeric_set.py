@@ -84,6 +84,22 @@ def right_inverse(B: Array) -> Array:
     return np.asarray(np.linalg.solve(R, Q.T).T)
 
 
+def conversion_matrix(source: Array, target: Array) -> tuple[Array, Array]:
+    """
+    Return M with ``w_target = M w_source`` (Lin 1994, Corollary 6), and what it misses.
+
+    :param source: B (p, 10 n) of the set to convert from.
+    :param target: B (r, 10 n) of the set to convert to.
+    :returns: M (r, p), and for every row of `target` (r,) the largest coefficient that does not
+        follow from `source`, relative to the largest one of the row; zero but for rounding where
+        both sets are of the same robot.
+    """
+    M = np.asarray(target @ right_inverse(source))
+    missed = np.max(np.abs(target - M @ source), axis=1, initial=0.0)
+    size = np.max(np.abs(target), axis=1, initial=0.0)
+    return M, missed / np.where(size > 0.0, size, 1.0)
+
+
 def judge(W: Array, B: Array) -> SetCheck:
     """
     Compare a set with the stacked regressor.

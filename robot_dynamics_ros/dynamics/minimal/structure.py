@@ -18,7 +18,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 
 #: Unit vector of floats.
-Axis = tuple[float, float, float]
+Direction = tuple[float, float, float]
 
 #: Sine of an angle, or distance [m], below which axes are parallel, perpendicular or coincident.
 GEOMETRIC_TOLERANCE = 1e-9
@@ -43,7 +43,7 @@ class Structure:
     s: int
     delta: tuple[bool, ...]
     sigma: tuple[bool, ...]
-    u_r: Mapping[int, Axis]
+    u_r: Mapping[int, Direction]
 
 
 def parallel(a: Array, b: Array) -> bool:
@@ -81,11 +81,11 @@ def structure(chain: Chain) -> Structure:
     return Structure(r, s, tuple(delta), tuple(sigma), MappingProxyType(u_r))
 
 
-def _along_z(u: Axis) -> bool:
+def _along_z(u: Direction) -> bool:
     return parallel(np.array(u), np.array([0.0, 0.0, 1.0]))
 
 
-def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Axis], int]:
+def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Direction], int]:
     """Return the axis of joint r in the frames r <= i < s, and s."""
     u = {r: (0.0, 0.0, 1.0)} if r <= len(chain) else {}
     for i in range(r + 1, len(chain) + 1):
@@ -97,7 +97,7 @@ def _axis_of_joint_r(chain: Chain, r: int) -> tuple[dict[int, Axis], int]:
     return u, len(chain) + 1
 
 
-def _without_dust(axis: Array) -> Axis:
+def _without_dust(axis: Array) -> Direction:
     """Return a unit vector whose almost exact components are exact."""
     exact = np.where(np.abs(axis) <= GEOMETRIC_TOLERANCE, 0.0, axis)
     x, y, z = exact / np.linalg.norm(exact)

@@ -128,7 +128,7 @@ def by_inverse_dynamics(frames: Sequence[JointFrame],
 
 
 def from_regressor(regressor_at: Callable[[Sequence[Scalar]], Sequence[Sequence[Scalar]]],
-                   parameters: Sequence[Scalar], n: int) -> tuple[Rows, list[Scalar]]:
+                   parameters: Sequence[Scalar], n: int) -> tuple[Rows, Sequence[Scalar]]:
     """
     Return A and the bias C qd + Q from a regressor (Lu & Meng 1993, V-B, steps 1-3).
 
@@ -136,11 +136,20 @@ def from_regressor(regressor_at: Callable[[Sequence[Scalar]], Sequence[Sequence[
     :param parameters: the parameters theta of that regressor.
     :param n: number of joints.
     """
-    def torque(qdd: Sequence[Scalar]) -> list[Scalar]:
-        return [total([y * x for y, x in zip(row, parameters)]) for row in regressor_at(qdd)]
+    return from_torques(lambda qdd: [total([y * x for y, x in zip(row, parameters)])
+                                     for row in regressor_at(qdd)], n)
 
-    bias = torque([0.0] * n)
-    columns = [torque(_unit(i, n)) for i in range(n)]
+
+def from_torques(torque_at: Callable[[Sequence[Scalar]], Sequence[Scalar]],
+                 n: int) -> tuple[Rows, Sequence[Scalar]]:
+    """
+    Return A and the bias C qd + Q from n + 1 torques: at rest, and at unit accelerations.
+
+    :param torque_at: gives the n torques at the present q, qd for n accelerations qdd.
+    :param n: number of joints.
+    """
+    bias = torque_at([0.0] * n)
+    columns = [torque_at(_unit(i, n)) for i in range(n)]
     return [[column[j] - bias[j] for column in columns] for j in range(n)], bias
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, Mask
@@ -18,7 +17,10 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.estimation.identification.verdict import Verdict
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
-from robot_dynamics_ros.estimation.recordings.effort_torque import effort_from_torque
+from robot_dynamics_ros.estimation.recordings.effort_torque import (
+    effort_from_torque,
+    removed_weight,
+)
 from robot_dynamics_ros.estimation.regression.lin_recursion import JointDiagnosis
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
@@ -148,8 +150,6 @@ class Identification:
 
     def predict_effort(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return the effort that the robot would report, in its own unit; see `predict`."""
-        torque = self.predict(q, qd, qdd)
-        removed = np.array(self.effort.gravity_removed)
-        if np.any(removed):
-            torque = torque - np.where(removed, self.model.gravity_torque(q), 0.0)
+        torque = self.predict(q, qd, qdd) - removed_weight(self.model.gravity_torque, q,
+                                                               self.effort)
         return effort_from_torque(torque, self.effort)

@@ -12,7 +12,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.urdf.writer import Locked, carried_inertias, urdf_with_inertias
-from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate, covariance_of
 from robot_dynamics_ros.estimation.consistency.projection import (
     ConsistentInertias,
     consistent_inertias,
@@ -68,13 +68,7 @@ def minimal_covariance(estimate: MlcEstimate) -> Array:
     Values that the data alone do not determine are part of it, with the deviations that belief
     left them: combinations of them may well be determined.
     """
-    names = estimate.mlc.names
-    place = {name: k for k, name in enumerate(estimate.unknowns)}
-    known = [i for i, name in enumerate(names) if name in place]
-    columns = [place[names[i]] for i in known]
-    C = np.full((len(names), len(names)), np.nan)
-    C[np.ix_(known, known)] = estimate.covariance[np.ix_(columns, columns)]
-    return C
+    return covariance_of(estimate.mlc.names, estimate.unknowns, estimate.covariance)
 
 
 def _note(estimate: MlcEstimate, inertias: ConsistentInertias) -> str:

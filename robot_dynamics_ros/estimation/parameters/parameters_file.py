@@ -111,6 +111,19 @@ def read_mapping(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def covariance_in(content: dict[str, Any]) -> tuple[tuple[str, ...], Array]:
+    """
+    Return the names of what was estimated and their covariance (u, u).
+
+    :param content: contents of a parameters file.
+    """
+    names = tuple(str(name) for name in content['covariance']['names'])
+    lower = np.zeros((len(names), len(names)))
+    for i, row in enumerate(content['covariance']['rows']):
+        lower[i, :i + 1] = row
+    return names, lower + np.tril(lower, -1).T
+
+
 def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
     """
     Return the parameters of a robot from a file.
@@ -155,12 +168,9 @@ def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> 
         coupling=None if coupling is None else np.array(coupling, dtype=np.float64),
         **{field: values for field, values in given.items() if values is not None})
     physics.check(chain.joint_names)
-    unknowns = tuple(str(name) for name in content['covariance']['names'])
-    lower = np.zeros((len(unknowns), len(unknowns)))
-    for i, row in enumerate(content['covariance']['rows']):
-        lower[i, :i + 1] = row
+    unknowns, covariance = covariance_in(content)
     return MlcEstimate(
         str(content['robot']), str(content['base_link']), str(content['tip_link']), mlc, physics,
         tuple(bool(lines[name]['identified']) for name in names), unknowns,
-        lower + np.tril(lower, -1).T, int(content['samples']), float(content['condition_number']),
+        covariance, int(content['samples']), float(content['condition_number']),
         np.array(content['residual_rms'], dtype=np.float64), EstimateState.FROM_FILE)

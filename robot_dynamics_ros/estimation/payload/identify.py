@@ -18,16 +18,17 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
+from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
-from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters, payload_matrix
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.payload.estimate import (
     PRIOR_DEVIATIONS,
     PayloadEstimate,
     payload_estimate,
 )
+from robot_dynamics_ros.estimation.recordings.effort_torque import removed_weight
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.prior import Prior
@@ -55,10 +56,7 @@ class LoadTerms:
         """Take geometry and columns of a model; its parameters are not used."""
         self.chain = model.chain
         self._model = model
-        units = [Inertia.from_standard_parameters(unit).seen_from(self.chain.tip_pose)
-                 for unit in np.eye(len(STANDARD_PARAMETERS))]
-        on_last_link = np.column_stack([unit.standard_parameters for unit in units])
-        self._on_minimal = model.mlc.matrix[:, -len(STANDARD_PARAMETERS):] @ on_last_link
+        self._on_minimal = payload_matrix(model.mlc, self.chain)
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the columns (n, 10) or (N, n, 10) of the load's parameters in the tip frame."""
@@ -122,9 +120,8 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
 
 def _arm_torque(model: Model, part: SmoothedSamples, effort: EffortSemantics) -> Array:
     """Return what the arm alone explains of the measured torque (N, n)."""
-    tau = model.torque(part.q, part.qd, part.qdd)
-    removed = np.array(effort.gravity_removed)
-    return tau - np.where(removed, model.gravity_torque(part.q), 0.0) if np.any(removed) else tau
+    return (model.torque(part.q, part.qd, part.qdd)
+            - removed_weight(model.gravity_torque, part.q, effort))
 
 
 def _arm_covariance(found: Fit, rows: Rows, arm: Rows, estimate: MlcEstimate,

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.effort import EffortSemantics
@@ -34,6 +37,22 @@ def effort_from_torque(torque: Array, semantics: EffortSemantics) -> Array:
     matrix = _motor_side_coupling(semantics)
     motors = torque if matrix is None else _mixed(torque, matrix)
     return np.asarray(semantics.sign * motors / semantics.gain + semantics.offset)
+
+
+def removed_weight(gravity_torque: Callable[[ArrayLike], Array], q: ArrayLike,
+                   semantics: EffortSemantics) -> Array:
+    """
+    Return the weight that a robot leaves out of its efforts, like q [N m, N]; 0 where it does not.
+
+    The torque of a joint is the one that its effort stands for, plus this.
+
+    :param gravity_torque: that of a model of the robot, with its payload.
+    :param q: (n,) or (N, n) positions [rad, m].
+    :param semantics: meaning of the efforts.
+    """
+    if not any(semantics.gravity_removed):
+        return np.zeros(np.shape(q))
+    return np.where(semantics.gravity_removed, gravity_torque(q), 0.0)
 
 
 def _mixed(values: Array, matrix: Array) -> Array:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.adaptive.choice import (
     AdaptiveSettings,
     make_adaptive_controller,
 )
-from robot_dynamics_ros.control.adaptive.controller import LONGEST_STEP
+from robot_dynamics_ros.control.adaptive.controller import LONGEST_LEARNING_STEP
 from robot_dynamics_ros.control.adaptive.laws import Craig, SlotineLi
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -63,11 +63,11 @@ def test_a_step_that_makes_no_sense_teaches_nothing(state, step):
     assert not subject.learned_now
 
 
-@pytest.mark.parametrize('step', [1.1 * LONGEST_STEP, 10.0, np.inf])
+@pytest.mark.parametrize('step', [1.1 * LONGEST_LEARNING_STEP, 10.0, np.inf])
 def test_a_long_step_teaches_no_more_than_the_longest(state, step):
     subject, other = controller(), controller()
     subject.command(*state, step)
-    other.command(*state, LONGEST_STEP)
+    other.command(*state, LONGEST_LEARNING_STEP)
     np.testing.assert_array_equal(subject.theta, other.theta)
     assert subject.learned_now
 

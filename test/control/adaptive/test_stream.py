@@ -80,7 +80,7 @@ def test_while_it_waits_a_trajectory_needs_a_joint_state(stream):
 
 
 @pytest.mark.parametrize(('now', 'measured', 'reason'), [
-    (1.5, seen(1.05), 'stale'), (1.05, seen(1.05, qd=[np.nan, 0.0]), 'no finite speed'),
+    (1.5, seen(1.05), 'stale'), (1.05, seen(1.05, qd=[np.nan, 0.0]), 'no finite velocity'),
     (0.5, seen(0.5), 'clock was set back')])
 def test_what_ends_control_is_followed_by_the_weight(stream, now, measured, reason):
     stream.enable(1.0, seen(1.0))

@@ -9,7 +9,11 @@ from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, minimal_parameters
-from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import (
+    EstimateState,
+    MlcEstimate,
+    covariance_of,
+)
 from robot_dynamics_ros.errors import ParameterError
 
 
@@ -59,6 +63,12 @@ def test_what_depends_on_an_unknown_value_is_not_identified(chain, estimate):
     assert khalil.identified == tuple((M[:, -1] == 0.0).tolist())
     assert not all(khalil.identified)
     np.testing.assert_array_equal(np.isfinite(khalil.standard_deviations), khalil.identified)
+
+
+def test_a_covariance_is_put_in_another_order():
+    C = np.array([[1.0, 0.5, 0.2], [0.5, 2.0, 0.3], [0.2, 0.3, 3.0]])
+    expected = [[3.0, np.nan, 0.2], [np.nan] * 3, [0.2, np.nan, 1.0]]
+    np.testing.assert_array_equal(covariance_of(['c', 'x', 'a'], ['a', 'b', 'c'], C), expected)
 
 
 def test_an_unknown_set_is_refused(chain, estimate):

@@ -3,12 +3,11 @@
 
 import numpy as np
 import pytest
-from support.chains import random_chain, random_pose, reference_chains
+from support.chains import random_chain, reference_chains
 from support.tolerances import OTHER_FORMULATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms, parameters_in_parent
+from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.dynamics.minimal.structure import structure
@@ -86,23 +85,6 @@ def test_rx90_with_symmetric_links_has_the_19_parameters_of_table_9_4(rx90):
     simplified = tuple(name for name, acts in zip(mlc.names, acting) if acts)
     assert simplified == RX90_SIMPLIFIED
     assert len(simplified) + len(rotor_grouping(rx90, mlc).separate) == 19
-
-
-def test_a_body_seen_from_its_parent_frame_keeps_its_mass(rng):
-    """Columns 9 and 10 of Table 9.1, with alpha and theta zero: r and d alone."""
-    pose = chain_from_dh('R', beta=[0], b=[0.3], d=[0.2], theta=[0]).joints[0].pose()
-    to_parent = parameters_in_parent(pose)
-    r, d = 0.2, 0.3
-    np.testing.assert_allclose(to_parent[:, 8], [2 * r, 0, -d, 2 * r, 0, 0, 0, 0, 1, 0],
-                               atol=1e-15)
-    np.testing.assert_allclose(to_parent[:, 9],
-                               [r * r, 0, -d * r, d * d + r * r, 0, d * d, d, 0, r, 1],
-                               atol=1e-15)
-    x = rng.normal(size=10)
-    pose = random_pose(rng)
-    assert_close(parameters_in_parent(pose) @ x,
-                 Inertia.from_standard_parameters(x).seen_from(pose).standard_parameters,
-                 SAME_ALGEBRA)
 
 
 def test_kept_parameters_have_coefficient_one_and_stand_in_no_other_element(rng):

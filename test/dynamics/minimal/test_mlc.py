@@ -12,7 +12,7 @@ from support.tolerances import OTHER_FORMULATION, OTHER_IMPLEMENTATION, assert_c
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters, payload_parameters
 from robot_dynamics_ros.dynamics.minimal.numeric_set import stacked_regressor
 from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
 from robot_dynamics_ros.errors import ParameterError
@@ -160,6 +160,16 @@ def test_rotor_inertia_and_friction_never_enter():
     physics = replace(chain.joint_physics, rotor_inertia=np.ones(6), viscous=np.ones(6))
     loaded = minimal_parameters(chain.with_joint_physics(physics))
     np.testing.assert_array_equal(loaded.values, minimal_parameters(chain).values)
+
+
+def test_a_payload_adds_what_a_heavier_last_link_has_more(rng):
+    for _ in range(20):
+        chain = random_chain(rng, int(rng.integers(1, 8)))
+        payload = random_inertia(rng)
+        for name in SETS:
+            mlc = minimal_parameters(chain, name)
+            more = mlc.of(chain.with_payload(payload)) - mlc.values
+            assert_close(payload_parameters(mlc, chain, payload), more, OTHER_FORMULATION)
 
 
 def test_bad_input_is_refused(rng):

@@ -8,6 +8,7 @@ from support.rank import rank
 
 from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
 from robot_dynamics_ros.dynamics.minimal.numeric_set import (
+    conversion_matrix,
     judge,
     right_inverse,
     stacked_regressor,
@@ -40,6 +41,17 @@ def test_a_correct_set_passes_and_a_changed_one_does_not(reference):
 def test_the_judge_of_a_chain_is_the_same_every_time(rng):
     chain = random_chain(rng, 4)
     np.testing.assert_array_equal(stacked_regressor(chain), stacked_regressor(chain))
+
+
+def test_a_conversion_tells_what_does_not_follow(rng):
+    A = rng.normal(size=(4, 10))
+    M = rng.normal(size=(3, 4))
+    found, missed = conversion_matrix(A, M @ A)
+    np.testing.assert_allclose(found, M, atol=1e-12)
+    assert np.max(missed) < 1e-13
+    outside = 5.0 * np.linalg.svd(A)[2][-1]
+    _, missed = conversion_matrix(A, np.vstack([M @ A, outside, np.zeros(10)]))
+    np.testing.assert_allclose(missed, [0.0, 0.0, 0.0, 1.0, 0.0], atol=1e-12)
 
 
 def test_the_right_inverse_gives_the_identity(rng):

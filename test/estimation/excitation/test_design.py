@@ -86,7 +86,7 @@ def test_unit_coefficients_have_unit_peak_speed():
 
 
 @pytest.mark.parametrize('sine, cosine, message', [
-    ([[1.0, 0.0]], [[0.0, 0.0]], 'joint a: the speed at the ends is not zero'),
+    ([[1.0, 0.0]], [[0.0, 0.0]], 'joint a: the velocity at the ends is not zero'),
     ([[1.0, -0.5]], [[1.0, 0.0]], 'joint a: the acceleration at the ends is not zero'),
     ([[1.0, -0.5]], [[0.0]], 'do not fit 1 joints'),
 ])
@@ -124,8 +124,8 @@ def test_heights_are_those_of_pinocchio(name, rng):
 
 def test_only_points_that_joints_can_raise_have_a_height():
     names = HeightPoints.of(robot('demo_arm')).names  # axis 1 is upright
-    assert 'the mass centre of link_1' not in names
-    assert 'the mass centre of link_2' in names and names[-1].startswith('the tip')
+    assert 'the centre of mass of link_1' not in names
+    assert 'the centre of mass of link_2' in names and names[-1].startswith('the tip')
 
 
 # what a motion shows
@@ -238,9 +238,9 @@ def test_the_share_of_the_limits_is_reported(puma_excitation):
     chain, trajectory = robot('puma_4dof'), puma_excitation.trajectory
     motion = trajectory.sample(trajectory.times(500.0))
     speed = np.max(np.abs(motion.qd), axis=0) / (0.8 * chain.velocity_limits)
-    np.testing.assert_allclose(puma_excitation.share[1], speed, atol=2e-3)
-    assert np.max(puma_excitation.share) < 1.0
-    assert np.max(puma_excitation.share[:2]) > 0.8  # it makes use of what it may
+    np.testing.assert_allclose(puma_excitation.utilisation[1], speed, atol=2e-3)
+    assert np.max(puma_excitation.utilisation) < 1.0
+    assert np.max(puma_excitation.utilisation[:2]) > 0.8  # it makes use of what it may
 
 
 def test_the_same_seed_gives_the_same_motion():
@@ -268,7 +268,7 @@ def test_effort_limits_bind(puma_excitation):
     motion = design.trajectory.sample(design.trajectory.times(200.0))
     tau = compile_model(weak).torque(*motion)
     assert np.all(np.abs(tau) <= 0.81 * weak.effort_limits)
-    assert np.max(design.share[3]) > 0.5
+    assert np.max(design.utilisation[3]) > 0.5
 
 
 def test_the_arm_stays_above_the_lowest_height():
@@ -285,7 +285,7 @@ def test_acceleration_limits_are_kept():
                                iterations=6)
     motion = design.trajectory.sample(design.trajectory.times(200.0))
     assert np.all(np.max(np.abs(motion.qdd), axis=0) < 0.801 * np.array([1.5, 2.0]))
-    assert np.max(design.share[2]) > 0.8
+    assert np.max(design.utilisation[2]) > 0.8
 
 
 def test_a_second_motion_adds_what_the_first_one_lacks():
@@ -325,7 +325,7 @@ def test_progress_runs_to_its_end():
     ({}, {'height': 50.0}, 'starts at height .* not above the lowest height of 50 m'),
     ({}, {'criterion': 'beauty'}, "unknown criterion 'beauty'; known are condition"),
     ({}, {'noise': [1.0, 0.0]}, 'noise must be 2 positive numbers'),
-    ({}, {'candidates': 0}, 'at least one candidate'),
+    ({}, {'candidates': 0}, 'at least 1 candidate'),
 ])
 def test_limits_that_allow_no_design_are_named(limits, options, message):
     with pytest.raises(ExcitationError, match=message):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inertias of possible bodies as positive definite matrices around reference bodies.
+Inertias of physical bodies as positive definite matrices around reference bodies.
 
 The pseudo-inertia of a body is ``P = [[S, h], [h^T, m]]`` with second moments S, first moment h
 and mass m; its tensor is ``trace(S) 1 - S``. With ``P = L Y L^T`` and ``P_0 = L L^T`` of a
@@ -27,7 +27,7 @@ _TRIANGLE = tuple((i, j) for j in range(ORDER) for i in range(j + 1))
 #: A reference body is made at least this thick, relative to its extent.
 _THINNEST = 1e-2
 
-#: Mass and extent of the reference where the URDF has none, as part of the mean mass and in [m].
+#: Mass (as a fraction of the mean mass) and extent [m] of a reference where the URDF has none.
 _LIGHTEST, _EXTENT = 0.01, 0.05
 
 
@@ -45,7 +45,7 @@ def inertia_from_pseudo(P: Array) -> Inertia:
 
 
 def symmetric_from_entries(y: Array) -> Array:
-    """Return the matrix Y (4, 4) of ten entries; those off the diagonal are times sqrt(2)."""
+    """Return the matrix Y (4, 4) of ten entries; those off the diagonal are scaled by sqrt(2)."""
     Y = np.zeros((ORDER, ORDER))
     for value, (i, j) in zip(y, _TRIANGLE):
         Y[i, j] = Y[j, i] = value if i == j else value / np.sqrt(2.0)
@@ -55,10 +55,10 @@ def symmetric_from_entries(y: Array) -> Array:
 @dataclass(frozen=True, eq=False)
 class BodySpace:
     """
-    All bodies of a chain by ten entries of Y each.
+    The bodies of a chain, each described by the ten entries y of its matrix Y.
 
-    :param reference: y (10 n,) of the reference bodies: identity matrices.
-    :param to_parameters: (10 n, 10 n) from y to standard parameters.
+    :param reference: (10 n,) entries of the reference bodies: identity matrices.
+    :param to_parameters: (10 n, 10 n) matrix from y to standard parameters.
     """
 
     reference: Array
@@ -66,7 +66,7 @@ class BodySpace:
 
     @classmethod
     def around(cls, bodies: Sequence[Inertia]) -> BodySpace:
-        """Return the space whose references are these bodies, made possible where they are not."""
+        """Return the space around these bodies; those that cannot exist are made possible."""
         masses = [body.mass for body in bodies if body.mass > 0.0]
         lightest = _LIGHTEST * float(np.mean(masses)) if masses else 1.0
         blocks = []
@@ -83,7 +83,7 @@ class BodySpace:
         return len(self.reference) // ENTRIES
 
     def smallest_eigenvalues(self, y: Array) -> Array:
-        """Return the smallest eigenvalue of every Y (n,): positive for possible bodies."""
+        """Return the smallest eigenvalue of every Y (n,): positive for physical bodies."""
         return np.array([np.linalg.eigvalsh(symmetric_from_entries(part))[0]
                          for part in y.reshape(-1, ENTRIES)])
 

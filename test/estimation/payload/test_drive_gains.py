@@ -47,7 +47,7 @@ def test_a_known_load_shows_the_gains_of_drives_that_report_currents(recordings)
 
 def test_without_a_load_the_scale_stays_open(recordings):
     truth, unloaded, loaded = recordings
-    with pytest.raises(ParameterError, match='with and without a load of known mass'):
+    with pytest.raises(ParameterError, match='with and without a payload of known mass'):
         identify_drive_gains(truth, unloaded, loaded, Inertia.zero())
-    with pytest.raises(ParameterError, match='with and without a load of known mass'):
+    with pytest.raises(ParameterError, match='with and without a payload of known mass'):
         identify_drive_gains(truth, unloaded, [], LOAD)

@@ -181,8 +181,8 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
                                 f'the URDF value by the prior: {", ".join(unsure)}',
                                 float(len(unsure))))
     if zero:
-        findings.append(Finding('held_at_zero', '', 'cannot be negative and would be; held at '
-                                f'zero: {", ".join(zero)}', float(len(zero))))
+        findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible; '
+                                f'held at zero: {", ".join(zero)}', float(len(zero))))
     return findings
 
 

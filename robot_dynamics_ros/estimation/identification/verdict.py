@@ -61,13 +61,15 @@ def judged(held_out: tuple[Array, float], urdf_error: float, limit: float,
     by_joint, total = held_out
     reasons = list(against)
     if not total <= limit:
-        reasons.append(f'the held-out error is {100 * total:.1f} %, more than {100 * limit:g} %')
+        reasons.append(f'the held-out error is {100 * total:.1f} %, above the limit of '
+                       f'{100 * limit:g} %')
     if not total < urdf_error:
         reasons.append(f'the held-out error {100 * total:.1f} % is not below the error of the '
                        f'URDF parameters, {100 * urdf_error:.1f} %')
     passed = not reasons
     if passed:
-        reasons = [f'the held-out error is {100 * total:.1f} %, at most {100 * limit:g} %',
+        reasons = [f'the held-out error is {100 * total:.1f} %, within the limit of '
+                   f'{100 * limit:g} %',
                    f'the URDF parameters have an error of {100 * urdf_error:.1f} % on the same '
                    'data']
     return Verdict(passed, total, by_joint, urdf_error, limit, tuple(reasons))

@@ -24,11 +24,12 @@ ORDER, ENTRIES = 4, 10
 #: Upper triangle, column by column: the order of the entries of Y.
 _TRIANGLE = tuple((i, j) for j in range(ORDER) for i in range(j + 1))
 
-#: A reference body is made at least this thick, relative to its extent.
+#: A reference body has at least this part of the second moments and the mass of its scale...
 _THINNEST = 1e-2
 
-#: Mass (as a fraction of the mean mass) and extent [m] of a reference where the URDF has none.
-_LIGHTEST, _EXTENT = 0.01, 0.05
+#: ...which is its own mass and extent, but at least this fraction of the mean mass and this radius
+#: of gyration [m]. So links without inertia in the URDF get references too, light ones.
+_LIGHTEST, _GYRATION = 0.01, 0.01
 
 
 def pseudo_inertia(body: Inertia) -> Array:
@@ -89,9 +90,9 @@ class BodySpace:
 
 
 def _possible(P: Array, lightest: float) -> Array:
-    """Return P with its mass and its thinnest direction made positive."""
+    """Return P made positive definite, by no more than is needed."""
     mass = max(float(P[3, 3]), lightest)
-    extent = np.sqrt(max(float(np.trace(P[:3, :3])) / mass / 3.0, _EXTENT**2 / 25.0))
+    extent = np.sqrt(max(float(np.trace(P[:3, :3])) / mass / 3.0, _GYRATION**2))
     scale = np.array([extent, extent, extent, 1.0]) * np.sqrt(mass)
     eigenvalues, V = np.linalg.eigh(P / np.outer(scale, scale))
     floor = _THINNEST * max(float(eigenvalues[-1]), 1.0)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recursive least squares in square-root form."""
 
+import sys
+
 import numpy as np
 import pytest
 from support.tolerances import OTHER_FORMULATION, assert_close
@@ -128,3 +130,16 @@ def test_wrong_sizes_are_refused(rng):
         recursion().update(np.zeros((2, UNKNOWNS)), np.zeros(N_JOINTS))
     with pytest.raises(ParameterError, match='horizon must be more than one sample'):
         recursion(horizon=1.0)
+
+
+def test_without_numba_it_runs_on_numpy(rng, monkeypatch):
+    Y = regressor(rng, 1)[0]
+    tau = Y @ np.ones(UNKNOWNS)
+    plain = recursion(compiled=False)
+    plain.update(Y, tau)
+    monkeypatch.setitem(sys.modules, 'numba', None)
+    found = recursion()
+    found.update(Y, tau)
+    np.testing.assert_array_equal(found.x, plain.x)
+    with pytest.raises(ImportError):
+        recursion(compiled=True)

@@ -103,7 +103,7 @@ def bench_recursion(chain, rng):
         recursion = RecursiveLeastSquares(prior, unknowns.blocks, size, compiled=compiled)
         recursion.update(*samples[0])
         print(f'  {name}: {1e6 * best(recursion.update, samples):.0f} us')
-    P, x = np.diag(prior.deviation ** 2), prior.mean
+    P, x = np.diag(prior.standard_deviations ** 2), prior.mean
     took = best(lambda Y, tau: plain_recursion(P, x, Y, tau, size ** 2, 0.999), samples)
     print(f'  plain covariance recursion, numpy: {1e6 * took:.0f} us')
 

@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='acceleration limit of all joints [rad/s^2, m/s^2] (default: '
                         'whatever the efforts allow)')
     parser.add_argument('--height', metavar='METRES', type=float,
-                        help='lowest height of the tip and of the mass centres of the links over '
-                        'the base')
+                        help='lowest height of the tip and of the centres of mass of the links '
+                        'over the base')
     parser.add_argument('--after', metavar='FILE.csv', type=Path, action='append', default=[],
                         help='motion that was recorded already (t, q_<joint>, optional qd_, '
                         'qdd_): the new one adds what it lacks; may be repeated')
@@ -98,10 +98,10 @@ def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
     """Return the condition number beside those of random motions, and the use of the limits."""
     random = excitation.random_condition_numbers
     limits = excitation.limits
-    limited = np.isfinite([limits.upper, limits.speed, limits.acceleration, limits.effort])
+    limited = np.isfinite([limits.upper, limits.velocity, limits.acceleration, limits.effort])
     rows = [[joint.name, *(f'{100 * share:.0f} %' if known else '-'
                            for share, known in zip(*columns))]
-            for joint, *columns in zip(chain.joints, excitation.share.T, limited.T)]
+            for joint, *columns in zip(chain.joints, excitation.utilisation.T, limited.T)]
     return '\n'.join([
         f'{chain.robot}: {len(excitation.columns)} parameters in '
         f'{short(excitation.trajectory.duration)} s, found in {seconds:.1f} s',
@@ -140,7 +140,7 @@ def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     n = len(chain)
     figure = Figure(figsize=(10.0, 1.0 + 1.3 * n), layout='constrained')
     panels = figure.subplots(n, 3, sharex=True, squeeze=False)
-    bounds = ((limits.lower, limits.upper), (-limits.speed, limits.speed),
+    bounds = ((limits.lower, limits.upper), (-limits.velocity, limits.velocity),
               (-limits.acceleration, limits.acceleration))
     titles = ('position [rad, m]', 'velocity [per s]', 'acceleration [per s^2]')
     for k, (values, (low, high), title) in enumerate(zip(motion, bounds, titles)):

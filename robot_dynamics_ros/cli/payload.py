@@ -59,13 +59,13 @@ def report(load: PayloadEstimate) -> dict[str, Any]:
     """Return the payload as plain data (SI units, tip frame, inertia about the centre of mass)."""
     return {
         'tip': load.tip, 'identified': load.known,
-        'mass': {'value': load.mass, 'standard_deviation': load.mass_deviation,
+        'mass': {'value': load.mass, 'standard_deviation': load.mass_standard_deviation,
                  'identified': load.mass_known},
         'centre_of_mass': {'value': load.centre.tolist(),
-                           'standard_deviation': load.centre_deviations.tolist(),
+                           'standard_deviation': load.centre_standard_deviations.tolist(),
                            'identified': list(load.centre_known)},
         'inertia': {'value': load.tensor.tolist(),
-                    'standard_deviation': load.tensor_deviations.tolist(),
+                    'standard_deviation': load.tensor_standard_deviations.tolist(),
                     'identified': load.tensor_known},
         'torque_error': {'without_load': load.error_without, 'with_load': load.error_with},
         'reasons': list(load.reasons)}
@@ -80,11 +80,12 @@ def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
 
 def text_report(load: PayloadEstimate) -> str:
     """Return the payload as text for a terminal, with the call that sets it in a running node."""
-    rows = [_row('mass', 'kg', load.mass, load.mass_deviation, load.mass_known)]
+    rows = [_row('mass', 'kg', load.mass, load.mass_standard_deviation, load.mass_known)]
     rows += [_row(f'centre {axis}', 'm', *values) for axis, *values in zip(
-        'xyz', load.centre, load.centre_deviations, load.centre_known)]
-    rows += [_row(f'inertia {axes}', 'kg m^2', load.tensor[place], load.tensor_deviations[place],
-                  load.tensor_known) for axes, place in zip(_AXES, _PLACES)]
+        'xyz', load.centre, load.centre_standard_deviations, load.centre_known)]
+    rows += [_row(f'inertia {axes}', 'kg m^2', load.tensor[place],
+                  load.tensor_standard_deviations[place], load.tensor_known)
+             for axes, place in zip(_AXES, _PLACES)]
     without, with_load = 100 * load.error_without, 100 * load.error_with
     lines = [f'Payload at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
              f'{with_load:.1f} % with it',

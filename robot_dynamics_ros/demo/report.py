@@ -55,7 +55,7 @@ class DemoResult:
         """URDF, learned, standard deviation and truth of every minimal parameter, by name."""
         urdf, truth = (OnlineEstimator(chain).estimate().mlc.values
                        for chain in (self.chain, self.truth))
-        last = self.history.values[-1], self.history.deviations[-1]
+        last = self.history.values[-1], self.history.standard_deviations[-1]
         return {name: (float(a), float(b), float(c), float(d)) for name, a, b, c, d
                 in zip(self.history.names, urdf, *last, truth)}
 

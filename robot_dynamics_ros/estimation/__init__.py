@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From recordings and streams of joint states to minimal parameters with confidence."""
+"""Minimal parameters with their accuracy, from recordings and streams of joint states."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Minimal parameters learned while the robot works: joint states in, estimates out."""
+"""Minimal parameters learned while the robot works, from a stream of joint states."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import SmoothedState
 from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler
 
-#: A robot whose joints are all slower than this part of their fastest speed so far stands still.
+#: The robot stands still while all joints are slower than this part of their highest velocity.
 _STILL = 0.01
 
-#: Forgetting stops while new samples bring less than this part of what it takes away.
+#: Forgetting stops while new samples add less than this part of the information it removes.
 _POOR = 0.7
 
-#: Converged: what the uncertainty of the parameters adds to the torque is below this part of the
-#: prediction error.
+#: Converged: the torque error due to uncertain parameters is below this part of the whole error.
 _CONVERGED = 0.3
 
-#: Memory of the averages, in samples used; a poor motion must be noticed sooner.
+#: Memory of the averages, in samples used; a poor motion must be noticed earlier.
 _MEMORY, _GAIN_MEMORY = 400.0, 100.0
 
 
@@ -41,25 +40,23 @@ class OnlineEstimator:
     """
     Estimates the parameters of one robot from its joint states, sample by sample.
 
-    Samples that cannot be used (NaN, backward time, gaps, saturated effort) are left out and
-    counted in `cut_out`. While the robot stands still nothing is learned and nothing forgotten;
-    while the motion shows little that is new, nothing is forgotten.
+    Unusable samples (NaN, backward time, gaps, saturated effort) are left out and counted in
+    `cut_out`. While the robot stands still, nothing is learned and nothing forgotten; while the
+    motion adds little new information, nothing is forgotten.
+
+    :param chain: the robot.
+    :param effort: meaning of the efforts; None = joint torques [N m, N].
+    :param cutoff: cut-off frequency of the smoother [Hz], at most 0.4 of the sampling rate.
+    :param horizon: time of motion after which the weight of a sample has fallen to 1/e [s].
+    :param prior_strength: confidence in the parameters of the chain; 1 = their errors may be
+        as large as the links.
+    :param compiled: compile the recursion by numba; None = where numba is installed.
+    :raises ParameterError: a cut-off frequency or horizon that is not positive.
     """
 
     def __init__(self, chain: Chain, *, effort: EffortSemantics | None = None,
                  cutoff: float = 10.0, horizon: float = 60.0, prior_strength: float = 1.0,
                  compiled: bool | None = None) -> None:
-        """
-        Begin with the parameters of the chain.
-
-        :param chain: the robot.
-        :param effort: what the efforts mean; None = joint torques [N m, N].
-        :param cutoff: of the smoother [Hz]; lowered to 0.4 of the sampling rate.
-        :param horizon: time of motion after which a sample counts 1/e [s].
-        :param prior_strength: of the belief in the chain's parameters.
-        :param compiled: of the recursion; None = where numba is installed.
-        :raises ParameterError: a cut-off frequency or horizon that is not positive.
-        """
         if not (cutoff > 0.0 and horizon > 0.0):
             raise ParameterError('online estimation: cutoff and horizon must be positive, got '
                                  f'{cutoff} Hz and {horizon} s')
@@ -72,11 +69,11 @@ class OnlineEstimator:
         self._strength, self._compiled = prior_strength, compiled
         self._not_negative = np.array([name.startswith(NOT_NEGATIVE)
                                        for name in self.unknowns.names])
-        self._load = np.zeros(len(self.unknowns.mlc))
+        self._payload = np.zeros(len(self.unknowns.mlc))
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything and begin anew; what the robot carries stays known."""
+        """Forget everything and restart; the known payload is kept."""
         self._sampler = StreamSampler(self.chain, self._effort, self._cutoff)
         self._recursion: RecursiveLeastSquares | None = None
         self._cut = CutOut()
@@ -87,12 +84,12 @@ class OnlineEstimator:
 
     @property
     def cut_out(self) -> CutOut:
-        """What was not used so far."""
+        """Counts of what was not used so far."""
         return self._cut + self._sampler.cut_out
 
     @property
     def lag(self) -> float:
-        """Time by which the samples in use are older than the newest one [s]; NaN at first."""
+        """Age of the smoothed samples when they are used [s]; NaN at first."""
         return self._sampler.lag
 
     @property
@@ -102,7 +99,7 @@ class OnlineEstimator:
 
     @property
     def relative_error(self) -> Array:
-        """Recent error of the prediction one sample ahead (n,), relative; NaN at first."""
+        """Recent relative error of the prediction one sample ahead (n,); NaN at first."""
         with np.errstate(invalid='ignore', divide='ignore'):
             return np.asarray(np.sqrt(self._squares[0] / self._squares[1]))
 
@@ -112,93 +109,93 @@ class OnlineEstimator:
 
         :param t: time [s].
         :param q: (n,) positions [rad, m].
-        :param qd: (n,) speeds [rad/s, m/s]; None = not measured.
+        :param qd: (n,) velocities [rad/s, m/s]; None = not measured.
         :param tau: (n,) efforts as the robot reports them; NaN = none.
-        :returns: (n,) error of the torque predicted for the last sample that was used
-            [N m, N], or None if none was.
+        :returns: (n,) error of the torque predicted for the last sample that was used [N m, N];
+            None if no sample was used.
         :raises StateError: a wrong size.
         """
         n = len(self.chain)
         position, effort = np.asarray(q, dtype=np.float64), np.asarray(tau, dtype=np.float64)
-        speed = None if qd is None else np.asarray(qd, dtype=np.float64)
-        for name, values in (('q', position), ('qd', speed), ('tau', effort)):
+        velocity = None if qd is None else np.asarray(qd, dtype=np.float64)
+        for name, values in (('q', position), ('qd', velocity), ('tau', effort)):
             if values is not None and values.shape != (n,):
                 raise StateError(f'{name} has shape {values.shape}, expected ({n},): '
                                  f'{", ".join(self.chain.joint_names)}')
         return self.feed_many(np.array([t], dtype=np.float64), position[None],
-                              None if speed is None else speed[None], effort[None])
+                              None if velocity is None else velocity[None], effort[None])
 
     def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> Array | None:
         """
-        Take N joint states at once, as `feed` one after the other; quicker.
+        Take N joint states at once: the same as N calls of `feed`, but faster.
 
         :param t: (N,) time [s].
         :param q: (N, n) positions [rad, m].
-        :param qd: (N, n) speeds [rad/s, m/s]; None = not measured.
+        :param qd: (N, n) velocities [rad/s, m/s]; None = not measured.
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
-        :returns: as of `feed`.
+        :returns: (n,) prediction error as from `feed`.
         """
         states = self._sampler.feed_many(t, q, qd, tau)
         if self._recursion is None and self._sampler.step > 0.0:
-            self._recursion = self._begun(self._sampler.first_torque, self._sampler.step)
+            self._recursion = self._started(self._sampler.first_torque, self._sampler.step)
         error = None
         for state in states:
             error = self._learn(state)
         return error
 
-    def _begun(self, torque: Array, step: float) -> RecursiveLeastSquares:
-        """Return a recursion that starts from the chain; torques of the URDF give the scale."""
+    def _started(self, torque: Array, step: float) -> RecursiveLeastSquares:
+        """Return a recursion that starts from the chain, scaled by typical torques."""
         n = len(self.chain)
-        weight = self._terms.model.gravity_torque(np.zeros(n))
+        gravity = self._terms.model.gravity_torque(np.zeros(n))
         limits = np.nan_to_num(0.1 * self.chain.effort_limits)
-        size = np.maximum.reduce([torque, np.abs(weight), limits])
+        size = np.maximum.reduce([torque, np.abs(gravity), limits])
         size = np.maximum(size, 0.05 * np.max(size) + 1e-6)
-        speed = np.nan_to_num(0.2 * self.chain.velocity_limits, nan=1.0)
-        prior = prior_from_chain(self.unknowns, size, speed, self._strength)
+        velocity = np.nan_to_num(0.2 * self.chain.velocity_limits, nan=1.0)
+        prior = prior_from_chain(self.unknowns, size, velocity, self._strength)
         recursion = RecursiveLeastSquares(prior, self.unknowns.blocks, size,
                                           horizon=max(self._horizon / step, 2.0),
                                           compiled=self._compiled)
-        recursion.shift(self._in_unknowns(self._load))
+        recursion.shift(self._in_unknowns(self._payload))
         return recursion
 
-    def carry(self, load: Array) -> None:
+    def carry(self, payload: Array) -> None:
         """
-        Go on with the same arm and another known load; estimates are of the arm alone.
+        Continue with another known payload; estimates remain those of the arm alone.
 
-        :param load: (p,) what the load adds to the minimal parameters.
+        :param payload: (p,) contribution of the payload to the minimal parameters.
         """
         if self._recursion is not None:
-            self._recursion.shift(self._in_unknowns(load - self._load))
-        self._load = np.array(load, dtype=np.float64)
+            self._recursion.shift(self._in_unknowns(payload - self._payload))
+        self._payload = np.array(payload, dtype=np.float64)
 
     def _in_unknowns(self, minimal: Array) -> Array:
-        """Return what a change of the minimal parameters changes in the unknowns (u,)."""
+        """Return the change of the unknowns (u,) that a change of the minimal parameters makes."""
         return np.asarray(self.unknowns.grouping[:, :minimal.size] @ minimal)
 
     @property
     def excitation(self) -> Array:
-        """Part of the unknowns of every joint that the motion has shown (n,), 0 to 1."""
+        """Fraction of the unknowns of each joint that the motion has excited (n,)."""
         recursion, blocks = self._recursion, np.asarray(self.unknowns.blocks)
-        shown = np.zeros(blocks.size)
+        excited = np.zeros(blocks.size)
         if recursion is not None:
-            deviations = np.sqrt(np.diag(recursion.covariance))
-            shown += excited_unknowns(deviations, recursion.prior, np.zeros_like(shown, bool))
-        return np.array([np.mean(shown[blocks == j]) if np.any(blocks == j) else 1.0
+            sigma = np.sqrt(np.diag(recursion.covariance))
+            excited += excited_unknowns(sigma, recursion.prior, np.zeros_like(excited, bool))
+        return np.array([np.mean(excited[blocks == j]) if np.any(blocks == j) else 1.0
                          for j in range(len(self.chain))])
 
     def state(self) -> dict[str, Array]:
-        """Return what was learned so far, for `restore`; nothing before the first samples."""
+        """Return the state of the estimator, for `restore`; empty before the first samples."""
         if self._recursion is None:
             return {}
-        return {**self._recursion.state(), 'load': self._load, 'fastest': self._fastest,
+        return {**self._recursion.state(), 'load': self._payload, 'fastest': self._fastest,
                 'averages': np.array([self._gain, self._spread]), 'squares': self._squares}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """
-        Go on where an estimator of the same robot was.
+        Continue from the state of an estimator of the same robot.
 
-        :param state: of `state`.
-        :raises ParameterError: of another robot.
+        :param state: arrays returned by `state`.
+        :raises ParameterError: the state of another robot.
         """
         self.reset()
         if not state:
@@ -207,18 +204,18 @@ class OnlineEstimator:
         shapes = {'load': (p,), 'fastest': (n,), 'averages': (2,), 'squares': (2, n)}
         for name, shape in shapes.items():
             if name not in state or state[name].shape != shape:
-                raise ParameterError(f'online estimation: {name} of the state is missing or of '
+                raise ParameterError(f'online estimation: {name} of the state is missing or has '
                                      'another size')
-        recursion = self._begun(np.zeros(n), 1.0)
+        recursion = self._started(np.zeros(n), 1.0)
         recursion.restore(state)
-        load, self._load = self._load, np.array(state['load'])
+        payload, self._payload = self._payload, np.array(state['load'])
         self._recursion = recursion
         self._fastest, self._squares = state['fastest'].copy(), state['squares'].copy()
         self._gain, self._spread = (float(value) for value in state['averages'])
-        self.carry(load)
+        self.carry(payload)
 
     def _learn(self, state: SmoothedState) -> Array | None:
-        """Use one smoothed sample."""
+        """Learn from one smoothed sample."""
         recursion = self._recursion
         assert recursion is not None
         self._fastest = np.maximum(self._fastest, np.abs(state.qd))
@@ -240,17 +237,17 @@ class OnlineEstimator:
         return error
 
     def _add_spread(self, rows: Array, measured: Mask) -> None:
-        """Now and then, average the torque variance that uncertain parameters cause, relative."""
+        """Average, now and then, the relative torque variance due to uncertain parameters."""
         recursion = self._recursion
         assert recursion is not None
         if recursion.samples % 25 or not np.any(measured):
             return
         inverse = np.linalg.solve(recursion.triangle.T, rows[measured].T)
-        share = np.sum(inverse ** 2, axis=0) / recursion.deviation[measured] ** 2
-        self._spread += 0.2 * (float(np.mean(share)) - self._spread)
+        variance = np.sum(inverse ** 2, axis=0) / recursion.residual_sigma[measured] ** 2
+        self._spread += 0.2 * (float(np.mean(variance)) - self._spread)
 
     def estimate(self) -> MlcEstimate:
-        """Return what is known now; the parameters of the chain before any sample was used."""
+        """Return the current estimate; the parameters of the chain before any sample was used."""
         chain, unknowns = self.chain, self.unknowns
         mlc = replace(unknowns.mlc, formulas=unknowns.formulas)
         recursion = self._recursion
@@ -268,7 +265,7 @@ class OnlineEstimator:
             z = solution.triangle @ x
             x = np.zeros(x.size)
             x[free] = np.linalg.lstsq(solution.triangle[:, free], z, rcond=None)[0]
-        x = x - self._in_unknowns(self._load)
+        x = x - self._in_unknowns(self._payload)
         covariance = recursion.covariance
         sure = excited_unknowns(np.sqrt(np.diag(covariance)), recursion.prior, ~free)
         known = dict(zip(unknowns.names, sure.tolist()))
@@ -281,4 +278,4 @@ class OnlineEstimator:
             chain.robot, chain.base, chain.tip, mlc.with_values(unknowns.minimal(x)),
             unknowns.physics(x, None), tuple(known.get(name, False) for name in mlc.names),
             unknowns.names, covariance, recursion.samples, recursion.condition_number,
-            recursion.deviation, state)
+            recursion.residual_sigma, state)

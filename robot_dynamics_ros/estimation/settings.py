@@ -10,15 +10,15 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ParameterError
 
-#: Least squares: as it is, joints weighted by their residuals, or single samples limited too.
+#: Least squares: unweighted, joints weighted by their residuals, or robust against outliers too.
 Method = Literal['ordinary', 'weighted', 'robust']
 METHODS: tuple[Method, ...] = get_args(Method)
 
-#: stribeck: with static friction if the data ask for it; coulomb: without; none: no friction.
+#: stribeck: with static friction if the data call for it; coulomb: without; none: no friction.
 FrictionLaw = Literal['stribeck', 'coulomb', 'none']
 FRICTION_LAWS: tuple[FrictionLaw, ...] = get_args(FrictionLaw)
 
-#: none: least squares; instruments: split-sample instrumental variables against noise in q.
+#: none: least squares only; instruments: split-sample instrumental variables, for noise in q.
 Refinement = Literal['none', 'instruments']
 REFINEMENTS: tuple[Refinement, ...] = get_args(Refinement)
 
@@ -26,19 +26,19 @@ REFINEMENTS: tuple[Refinement, ...] = get_args(Refinement)
 @dataclass(frozen=True)
 class IdentificationSettings:
     """
-    How to identify. Every default suits an ordinary recording.
+    User settings of an identification; the defaults suit an ordinary recording.
 
-    :param cutoff: of the zero-phase low-pass on positions, speeds and torques [Hz]; None = ten
-        times the bandwidth of the motion; inf = no filter.
-    :param parallel_cutoff: of the filter on regressor and torque [Hz]; None = half of `cutoff`;
-        inf = no such filter.
-    :param method: 'ordinary', 'weighted' or 'robust' least squares.
-    :param friction: 'stribeck', 'coulomb' or 'none'.
-    :param refinement: 'none' or 'instruments'.
-    :param prior_strength: of the belief in the URDF; 1 = errors as large as the links.
+    :param cutoff: cut-off frequency of the zero-phase low-pass on positions, velocities and
+        torques [Hz]; None = ten times the bandwidth of the motion; inf = no filter.
+    :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
+        None = half of `cutoff`; inf = no such filter.
+    :param method: kind of least squares: 'ordinary', 'weighted' or 'robust'.
+    :param friction: friction law: 'stribeck', 'coulomb' or 'none'.
+    :param refinement: step after the least squares: 'none' or 'instruments'.
+    :param prior_strength: confidence in the URDF; 1 = its errors may be as large as the links.
     :param folds: number of time blocks of the held-out test.
-    :param last_part: hold out this last part of the time only, instead of every block once;
-        0.3 = 30 %; None = blocks.
+    :param last_part: last part of the time, held out instead of every block in turn; 0.3 = 30 %;
+        None = blocks.
     :param error_limit: largest held-out error that passes; 0.1 = 10 %.
     """
 
@@ -53,7 +53,7 @@ class IdentificationSettings:
     error_limit: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Check the values."""
         for name in ('cutoff', 'parallel_cutoff', 'prior_strength', 'error_limit'):
             value = getattr(self, name)
             if value is not None and not value > 0.0:

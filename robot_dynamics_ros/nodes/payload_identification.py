@@ -107,7 +107,8 @@ class PayloadIdentificationNode(LearningNode):
 
     def _diagnose(self, estimate: PayloadEstimate) -> None:
         self.report.value('payload known', estimate.known)
-        self.report.value('payload [kg]', f'{estimate.mass:.3f} +- {estimate.mass_deviation:.3f}')
+        self.report.value('payload [kg]', f'{estimate.mass:.3f} +- '
+                          f'{estimate.mass_standard_deviation:.3f}')
         self.report.value('why not', '; '.join(estimate.reasons) or 'all known')
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -78,7 +78,7 @@ def test_the_report_is_one_whole_page_without_outside_resources(output, truth):
     assert page.open == [] and page.references == []
     assert not re.search(r'url\(|@import|<script|https?:', text)
     assert text.index('Passed') < text.index('<svg')  # the verdict comes first
-    for word in (*truth.joint_names, 'U2_33', 'Fc1', 'Excitation', 'What was cut out', 'Findings'):
+    for word in (*truth.joint_names, 'U2_33', 'Fc1', 'Excitation', 'Excluded data', 'Findings'):
         assert word in page.text, word
     assert text.count('<svg viewBox="0 0 900') == 2 * len(truth)
 
@@ -96,7 +96,7 @@ def test_a_failed_verdict_is_exit_code_1(recording, tmp_path, capsys):
     assert main(words) == 1
     printed = capsys.readouterr().out
     assert printed.startswith('NOT PASSED: held-out torque error')
-    assert 'more than 0.0001 %' in printed
+    assert 'above the limit of 0.0001 %' in printed
     assert 'Not passed' in (tmp_path / 'report.html').read_text(encoding='utf-8')
 
 

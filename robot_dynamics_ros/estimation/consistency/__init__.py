@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nearest inertias that real bodies can have."""
+"""Physically consistent inertias: the nearest ones that real bodies can have."""

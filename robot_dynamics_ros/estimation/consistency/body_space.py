@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inertias of possible bodies as positive definite matrices around reference bodies.
+Inertias of physical bodies as positive definite matrices around reference bodies.
 
 The pseudo-inertia of a body is ``P = [[S, h], [h^T, m]]`` with second moments S, first moment h
 and mass m; its tensor is ``trace(S) 1 - S``. With ``P = L Y L^T`` and ``P_0 = L L^T`` of a
@@ -24,11 +24,12 @@ ORDER, ENTRIES = 4, 10
 #: Upper triangle, column by column: the order of the entries of Y.
 _TRIANGLE = tuple((i, j) for j in range(ORDER) for i in range(j + 1))
 
-#: A reference body is made at least this thick, relative to its extent.
+#: A reference body has at least this part of the second moments and the mass of its scale...
 _THINNEST = 1e-2
 
-#: Mass and extent of the reference where the URDF has none, as part of the mean mass and in [m].
-_LIGHTEST, _EXTENT = 0.01, 0.05
+#: ...which is its own mass and extent, but at least this fraction of the mean mass and this radius
+#: of gyration [m]. So links without inertia in the URDF get references too, light ones.
+_LIGHTEST, _GYRATION = 0.01, 0.01
 
 
 def pseudo_inertia(body: Inertia) -> Array:
@@ -45,7 +46,7 @@ def inertia_from_pseudo(P: Array) -> Inertia:
 
 
 def symmetric_from_entries(y: Array) -> Array:
-    """Return the matrix Y (4, 4) of ten entries; those off the diagonal are times sqrt(2)."""
+    """Return the matrix Y (4, 4) of ten entries; those off the diagonal are scaled by sqrt(2)."""
     Y = np.zeros((ORDER, ORDER))
     for value, (i, j) in zip(y, _TRIANGLE):
         Y[i, j] = Y[j, i] = value if i == j else value / np.sqrt(2.0)
@@ -55,10 +56,10 @@ def symmetric_from_entries(y: Array) -> Array:
 @dataclass(frozen=True, eq=False)
 class BodySpace:
     """
-    All bodies of a chain by ten entries of Y each.
+    The bodies of a chain, each described by the ten entries y of its matrix Y.
 
-    :param reference: y (10 n,) of the reference bodies: identity matrices.
-    :param to_parameters: (10 n, 10 n) from y to standard parameters.
+    :param reference: (10 n,) entries of the reference bodies: identity matrices.
+    :param to_parameters: (10 n, 10 n) matrix from y to standard parameters.
     """
 
     reference: Array
@@ -66,7 +67,7 @@ class BodySpace:
 
     @classmethod
     def around(cls, bodies: Sequence[Inertia]) -> BodySpace:
-        """Return the space whose references are these bodies, made possible where they are not."""
+        """Return the space around these bodies; those that cannot exist are made possible."""
         masses = [body.mass for body in bodies if body.mass > 0.0]
         lightest = _LIGHTEST * float(np.mean(masses)) if masses else 1.0
         blocks = []
@@ -83,15 +84,15 @@ class BodySpace:
         return len(self.reference) // ENTRIES
 
     def smallest_eigenvalues(self, y: Array) -> Array:
-        """Return the smallest eigenvalue of every Y (n,): positive for possible bodies."""
+        """Return the smallest eigenvalue of every Y (n,): positive for physical bodies."""
         return np.array([np.linalg.eigvalsh(symmetric_from_entries(part))[0]
                          for part in y.reshape(-1, ENTRIES)])
 
 
 def _possible(P: Array, lightest: float) -> Array:
-    """Return P with its mass and its thinnest direction made positive."""
+    """Return P made positive definite, by no more than is needed."""
     mass = max(float(P[3, 3]), lightest)
-    extent = np.sqrt(max(float(np.trace(P[:3, :3])) / mass / 3.0, _EXTENT**2 / 25.0))
+    extent = np.sqrt(max(float(np.trace(P[:3, :3])) / mass / 3.0, _GYRATION**2))
     scale = np.array([extent, extent, extent, 1.0]) * np.sqrt(mass)
     eigenvalues, V = np.linalg.eigh(P / np.outer(scale, scale))
     floor = _THINNEST * max(float(eigenvalues[-1]), 1.0)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Link inertias that bodies can have, from estimated minimal parameters.
+Physically consistent link inertias from estimated minimal parameters.
 
 A body can exist if its pseudo-inertia (Wensing, Kim & Slotine 2018), the 4 x 4 matrix of second
 moments, first moment and mass, is positive definite. Two questions, both semidefinite programs:
 
-1. Which minimal parameters of possible bodies are nearest to the estimate, measured by its
-   covariance? Nothing changes where possible bodies have the estimated values already.
+1. Which minimal parameters of physical bodies are nearest to the estimate, measured by its
+   covariance? Nothing changes if physical bodies already have the estimated values.
 2. Which of the many bodies that have these values? The split among the links cannot be measured.
-   Those nearest to the URDF are taken, in the metric of Lee & Park (2018) at the URDF values,
+   The ones nearest to the URDF are chosen, in the metric of Lee & Park (2018) at the URDF values,
    ``sum_i trace((P_i0^-1 (P_i - P_i0))^2)``, which does not depend on the choice of frames.
 
 Both are solved by clarabel.
@@ -33,12 +33,12 @@ from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.consistency.body_space import ENTRIES, ORDER, BodySpace
 
 #: No body may be thinner or lighter than this part of the URDF's, in any direction.
-SMALLEST_SHARE = 1e-5
+SMALLEST_EIGENVALUE = 1e-5
 
 #: Without a covariance, one standard deviation is this part of the torque.
 _TORQUE = 0.01
 
-#: Correlations of the estimate beyond this are taken as this: noise-free data know no bounds.
+#: Smallest eigenvalue of the correlations; those of noise-free data can be arbitrarily small.
 _CORRELATION_FLOOR = 1e-10
 
 
@@ -49,8 +49,8 @@ class ConsistentInertias:
 
     :param chain: the chain with these link inertias.
     :param mlc: its minimal parameters.
-    :param changed: False where the estimate was possible as it was.
-    :param distance: from the estimate, in standard deviations (Mahalanobis), without a
+    :param changed: False if the estimate was physically possible as it was.
+    :param distance: distance from the estimate in standard deviations (Mahalanobis), without a
         covariance in percent of the torque; 0 if not changed.
     :param torque_error: RMS change of the torque over RMS torque, at random states.
     """
@@ -65,16 +65,16 @@ class ConsistentInertias:
 def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike | None = None,
                         carried: Sequence[Inertia] | None = None) -> ConsistentInertias:
     """
-    Return the possible robot nearest to an estimate.
+    Return the physically possible robot nearest to an estimate.
 
-    :param chain: the robot; its inertias are the choice where nothing was measured.
+    :param chain: the robot; its inertias are used where nothing was measured.
     :param estimate: minimal parameters with estimated values; rotor inertias that are grouped
         into them become part of the links.
-    :param covariance: (p, p) of the estimate; a variance that is not finite means "not
+    :param covariance: (p, p) covariance of the estimate; a variance that is not finite means "not
         estimated". None = distances are those of the torque at random states.
-    :param carried: inertia of bodies that are part of each link and known, in its frame E_i;
-        None = none. What remains of the link must be possible too.
-    :raises ParameterError: sizes do not fit the chain.
+    :param carried: known inertia of the bodies that are part of each link, in its frame E_i;
+        None = none. The rest of the link must be physically possible too.
+    :raises ParameterError: sizes that do not match the chain.
     :raises IdentificationError: clarabel is not installed, or finds no solution.
     """
     if estimate.joint_names != chain.joint_names:
@@ -90,10 +90,10 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
     B = estimate.matrix @ space.to_parameters
     target = estimate.values - estimate.matrix @ fixed
 
-    y = exact_point(space, B[rows], target[rows], SMALLEST_SHARE)
+    y = exact_point(space, B[rows], target[rows], SMALLEST_EIGENVALUE)
     changed = y is None
     if y is None:
-        y = nearest_point(space, weights @ B[rows], weights @ target[rows], SMALLEST_SHARE)
+        y = nearest_point(space, weights @ B[rows], weights @ target[rows], SMALLEST_EIGENVALUE)
     if y is None:
         raise IdentificationError('no physically possible robot was found near the estimate')
     x = space.to_parameters @ y + fixed
@@ -109,7 +109,7 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
 def _weights(estimate: MlcSet, covariance: ArrayLike | None,
              W: Array) -> tuple[NDArray[np.intp], Array]:
     """
-    Return which elements were estimated, and R with ``|R (w - w_hat)|`` the distance.
+    Return which parameters were estimated, and R with ``|R (w - w_hat)|`` the distance.
 
     :returns: indices (m,) and matrix (m, m).
     """
@@ -124,79 +124,79 @@ def _weights(estimate: MlcSet, covariance: ArrayLike | None,
     rows = np.flatnonzero(np.isfinite(variances))
     if rows.size == 0 or np.any(variances[rows] < 0.0):
         raise ParameterError('covariance must have finite variances that are not negative')
-    # values known exactly: as good as the best known other one
-    deviations = np.sqrt(variances[rows])
-    positive = deviations[deviations > 0.0]
-    deviations = np.maximum(deviations, 1e-6 * np.max(positive) if positive.size else 1.0)
-    correlations = C[np.ix_(rows, rows)] / np.outer(deviations, deviations)
+    # a value without variance is taken as very precise, not as exact
+    sigma = np.sqrt(variances[rows])
+    positive = sigma[sigma > 0.0]
+    sigma = np.maximum(sigma, 1e-6 * np.max(positive) if positive.size else 1.0)
+    correlations = C[np.ix_(rows, rows)] / np.outer(sigma, sigma)
     eigenvalues, V = np.linalg.eigh(0.5 * (correlations + correlations.T))
     root = 1.0 / np.sqrt(np.maximum(eigenvalues, _CORRELATION_FLOOR))
-    return rows, np.asarray((V * root).T / deviations)
+    return rows, np.asarray((V * root).T / sigma)
 
 
 #: Accuracy asked from the solver, in scaled units.
 _TOLERANCE = 1e-9
 
-#: Weight of the reference bodies beside an estimate: a body that differs by 100 % from its
-#: reference counts as much as a thousandth of a standard deviation of the estimate.
+#: Weight of the reference bodies relative to the estimate: a body that differs by 100 % from its
+#: reference costs as much as a thousandth of a standard deviation of the estimate.
 _BELIEF, _LEAST_BELIEF = 1e-3, 1e-7
 
-#: Eigenvalues that the solver leaves negative beyond this are no rounding.
+#: Negative eigenvalues beyond this are not rounding errors of the solver.
 _ROUNDING = 1e-3
 
 
-def exact_point(space: BodySpace, B: Array, target: Array, share: float) -> Array | None:
+def exact_point(space: BodySpace, B: Array, target: Array, smallest: float) -> Array | None:
     """
-    Return the bodies y nearest to the reference bodies with ``B y = target``; None = no such.
+    Return the bodies y nearest to the references with ``B y = target``; None = there are none.
 
-    :param space: of the bodies.
-    :param B: (m, 10 n).
-    :param target: (m,).
-    :param share: smallest eigenvalue that every Y may have.
+    :param space: space of the bodies.
+    :param B: (m, 10 n) matrix of the equations.
+    :param target: (m,) right-hand side.
+    :param smallest: smallest eigenvalue that any Y may have.
     :raises IdentificationError: clarabel is not installed.
     """
     scale = 1.0 / np.linalg.norm(B, axis=1)
     equations, right = B * scale[:, None], target * scale
-    y = _solve(space, np.ones(len(space.reference)), -space.reference, equations, right, share)
+    y = _solve(space, np.ones(len(space.reference)), -space.reference, equations, right, smallest)
     if y is None:
         return None
     y = y + np.linalg.lstsq(equations, right - equations @ y, rcond=None)[0]
-    # the solver's word is checked: a body thinner than asked for is none
-    return y if np.all(space.smallest_eigenvalues(y) > 0.5 * share) else None
+    # do not trust the solver's status: reject bodies below the requested eigenvalue
+    return y if np.all(space.smallest_eigenvalues(y) > 0.5 * smallest) else None
 
 
-def nearest_point(space: BodySpace, F: Array, f: Array, share: float) -> Array | None:
+def nearest_point(space: BodySpace, F: Array, f: Array, smallest: float) -> Array | None:
     """
-    Return the bodies y with the smallest ``|F y - f|``; None where the solver fails.
+    Return the bodies y with the smallest ``|F y - f|``; None if the solver fails.
 
-    Directions that F does not see stay as near as possible to the reference bodies.
+    In directions that F does not determine, they stay as near as possible to the references.
 
-    :param space: of the bodies.
-    :param F: (m, 10 n) in standard deviations of the estimate.
-    :param f: (m,) the same of the estimate.
-    :param share: smallest eigenvalue that every Y may have.
+    :param space: space of the bodies.
+    :param F: (m, 10 n) matrix of the equations, in standard deviations of the estimate.
+    :param f: (m,) right-hand side, in the same unit.
+    :param smallest: smallest eigenvalue that any Y may have.
     :raises IdentificationError: clarabel is not installed.
     """
     m, size = F.shape
     scale = 1.0 / np.max(np.abs(F))
     belief = max(_BELIEF * scale, _LEAST_BELIEF)
-    # unknowns y and r = F y - f: the squares of F would double the digits that are needed
+    # unknowns y and r = F y - f: squaring F would square its condition number
     cost = np.concatenate([np.full(size, belief**2), np.ones(m)])
     linear = np.concatenate([-belief**2 * space.reference, np.zeros(m)])
-    y = _solve(space, cost, linear, np.hstack([F * scale, -np.eye(m)]), f * scale, share)
+    y = _solve(space, cost, linear, np.hstack([F * scale, -np.eye(m)]), f * scale, smallest)
     if y is None:
         return None
-    smallest = float(np.min(space.smallest_eigenvalues(y)))
-    if smallest < -_ROUNDING:
+    found = float(np.min(space.smallest_eigenvalues(y)))
+    if found < -_ROUNDING:
         return None
-    missing = max(share - smallest, 0.0)
-    inside = missing / (1.0 - smallest) if missing else 0.0
+    missing = max(smallest - found, 0.0)
+    inside = missing / (1.0 - found) if missing else 0.0
     return np.asarray((1.0 - inside) * y + inside * space.reference)
 
 
 def _solve(space: BodySpace, cost: Array, linear: Array, equations: Array, right: Array,
-           share: float) -> Array | None:
-    """Minimise ``z cost z / 2 + linear z`` with the equations; the first unknowns are bodies."""
+           smallest: float) -> Array | None:
+    """Minimise ``z cost z / 2 + linear z`` under the equations; z begins with the bodies y."""
     clarabel = _clarabel()
     size = len(space.reference)
     cone = np.hstack([-np.eye(size), np.zeros((size, len(cost) - size))])
@@ -206,7 +206,7 @@ def _solve(space: BodySpace, cost: Array, linear: Array, equations: Array, right
     solver = clarabel.DefaultSolver(
         sparse.csc_matrix(sparse.diags(cost)), linear,
         sparse.csc_matrix(np.vstack([equations, cone])),
-        np.concatenate([right, -share * space.reference]),
+        np.concatenate([right, -smallest * space.reference]),
         [clarabel.ZeroConeT(len(equations)),
          *[clarabel.PSDTriangleConeT(ORDER) for _ in range(size // ENTRIES)]], settings)
     solution = solver.solve()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Design of exciting motions."""
+"""Design of exciting trajectories for identification."""

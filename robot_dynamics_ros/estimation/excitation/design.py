@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Exciting trajectories: a short motion that shows every minimal and joint parameter well.
+Exciting trajectories: short motions from which all parameters can be identified well.
 
 Optimised Fourier series (Swevers et al. 1997) inside the limits of the robot. Many random motions
 are tried first; the best of them is improved by `search.descend`.
@@ -37,7 +37,7 @@ from robot_dynamics_ros.estimation.excitation.limits import (
 )
 from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProblem, descend
 
-#: Samples in the period of the highest harmonic: while searching, and for the last check.
+#: Samples per period of the highest harmonic: during the search, and for the final check.
 _SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
 
 #: Random motions are made smaller by this factor until they are inside the limits.
@@ -48,7 +48,7 @@ _SHRINK, _MOST_SHRINKS = 0.9, 200
 _SIZES = tuple(0.995**k for k in range(9))
 _WAYS = (0.95, 0.9, 0.8, 0.65, 0.5, 0.25)
 
-#: The sign in Coulomb friction is smoothed over this part of the speed, to have a slope.
+#: The sign in Coulomb friction is smoothed over this part of the velocity, to be differentiable.
 _SMOOTH_SIGN = 0.1
 
 
@@ -57,15 +57,16 @@ class Excitation:
     """
     An exciting trajectory and how good it is.
 
-    :param trajectory: the motion.
-    :param limits: what it keeps.
-    :param columns: p names of the parameters it shows.
-    :param information: (p, p) of this motion and those recorded before; see
-        `excitation_information`.
-    :param condition_number: of the regressor of these motions with columns of unit length.
-    :param random_condition_numbers: those of the random motions, as many as were tried.
-    :param share: largest position, speed, acceleration and effort (4, n) in parts of `limits`;
-        positions from the middle of their range.
+    :param trajectory: the trajectory.
+    :param limits: limits that it respects.
+    :param columns: names of the p parameters that it excites.
+    :param information: (p, p) information of this motion and those recorded before; see
+        `ExcitationRegressor.information`.
+    :param condition_number: condition number of the regressor of these motions with columns of
+        unit length.
+    :param random_condition_numbers: condition numbers of the random motions.
+    :param utilisation: (4, n) largest position, velocity, acceleration and effort as fractions of
+        `limits`; positions from the middle of their range.
     """
 
     trajectory: FourierTrajectory
@@ -74,7 +75,7 @@ class Excitation:
     information: Array
     condition_number: float
     random_condition_numbers: Array
-    share: Array
+    utilisation: Array
 
 
 def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration: float = 10.0,
@@ -87,27 +88,29 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
     """
     Return an exciting trajectory for a robot; the same arguments give the same trajectory.
 
-    :param chain: the robot; its inertias are only used for the efforts.
+    :param chain: the robot; its inertias are used only for the efforts.
     :param start: (n,) posture at both ends [rad, m]; None = zero or the middle of the range.
-    :param duration: of the trajectory [s].
-    :param harmonics: of the Fourier series; the highest frequency is harmonics / duration.
+    :param duration: duration of the trajectory [s].
+    :param harmonics: number of harmonics; the highest frequency is harmonics / duration.
     :param criterion: 'condition' (number) or 'determinant' (D-optimality).
-    :param share: part of speed, acceleration and effort limits that may be used.
-    :param acceleration: limit, for all joints or (n,) [rad/s^2, m/s^2]; None = by effort only.
-    :param height: lowest height of tip and mass centres of the links over the base [m].
-    :param recorded: motions there are recordings of, and the time each covers [s]: the new one
+    :param share: fraction of the velocity, acceleration and effort limits that may be used.
+    :param acceleration: acceleration limit for all joints or (n,) [rad/s^2, m/s^2]; None = by
+        effort only.
+    :param height: lowest height of tip and centres of mass over the base [m]; None = any.
+    :param recorded: motions that were already recorded, and the time each covers [s]: the new one
         adds what they lack.
-    :param noise: (n,) of the efforts [N m, N]; None = in proportion to the effort limits.
-    :param candidates: number of random motions to choose the start of the search from.
-    :param iterations: of the search, in each of its stages; 0 = the best random motion.
-    :param seed: of the random motions.
-    :param progress: called with the work done and the whole work.
+    :param noise: (n,) standard deviation of the efforts [N m, N]; None = proportional to the
+        effort limits.
+    :param candidates: number of random motions, the best of which starts the search.
+    :param iterations: number of iterations in each stage; 0 = the best random motion.
+    :param seed: seed of the random motions.
+    :param progress: function that is called with the work done and the whole work.
     :raises ExcitationError: limits are missing, allow no motion, or the start is outside.
-    :raises TrajectoryError: a duration or a number of harmonics that cannot be.
+    :raises TrajectoryError: a duration or number of harmonics that is not possible.
     """
     if candidates < 1 or iterations < 0:
-        raise ExcitationError(f'{candidates} candidates and {iterations} iterations: there must '
-                              'be at least one candidate, and no fewer than 0 iterations')
+        raise ExcitationError(f'{candidates} candidates and {iterations} iterations: at least 1 '
+                              'candidate and 0 iterations are needed')
     basis = FourierBasis(duration, harmonics)
     limits = motion_limits(chain, start=start, share=share, acceleration=acceleration,
                            height=height)
@@ -135,25 +138,26 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
 
 
 def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
-    """Return the model with a Coulomb friction that has a slope."""
+    """Return the model with a differentiable Coulomb friction."""
     smooth = copy(model)
-    speed = max(model.joint_physics.coulomb_velocity, _SMOOTH_SIGN * float(np.min(limits.speed)))
-    smooth.joint_physics = replace(model.joint_physics, coulomb_velocity=speed)
+    velocity = max(model.joint_physics.coulomb_velocity,
+                   _SMOOTH_SIGN * float(np.min(limits.velocity)))
+    smooth.joint_physics = replace(model.joint_physics, coulomb_velocity=velocity)
     return smooth
 
 
 def _noise(model: Model, limits: MotionLimits, given: ArrayLike | None) -> Array:
-    """Return the noise of the efforts, or numbers in proportion to it."""
+    """Return the standard deviation of the efforts, or numbers proportional to it."""
     n = len(model.chain)
     if given is not None:
         noise = np.asarray(given, dtype=np.float64)
         if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
             raise ExcitationError(f'noise must be {n} positive numbers, got {noise}')
         return noise
-    # what carries the weight stands for an effort limit that is unknown
+    # the gravity torque stands for an unknown effort limit
     q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (50, n))
-    weight = np.sqrt(np.mean(model.gravity_torque(q)**2, axis=0))
-    typical = np.where(weight > 0.0, weight, max(float(np.max(weight)), 1.0))
+    gravity = np.sqrt(np.mean(model.gravity_torque(q)**2, axis=0))
+    typical = np.where(gravity > 0.0, gravity, max(float(np.max(gravity)), 1.0))
     return np.where(np.isfinite(limits.effort), limits.effort, typical)
 
 
@@ -174,7 +178,7 @@ def _random_motions(problem: MotionProblem, count: int, rng: np.random.Generator
         away = q - start
         room = np.where(away > 0.0, high - start, start - low)
         excess = max(float(np.max(np.abs(away) / room)),
-                     float(np.max(np.abs(qd) / problem.limits.speed)),
+                     float(np.max(np.abs(qd) / problem.limits.velocity)),
                      float(np.max(np.abs(qdd) / problem.limits.acceleration)))
         motions[k] = _shrunk_until_feasible(problem, z * (0.99 / excess))
     return motions
@@ -218,10 +222,10 @@ def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitati
     """Return the result, checked at the times of `problem`."""
     states = problem.states(z)
     effort = problem.model.torque(*states) / problem.limits.effort
-    share = np.array([np.max(np.abs(part), axis=0)
-                      for part in (*problem.kinematic_share(states), effort)])
+    utilisation = np.array([np.max(np.abs(part), axis=0)
+                            for part in (*problem.kinematic_utilisation(states), effort)])
     information = problem.information(problem.regressor.rows(states))
     trajectory = problem.basis.trajectory(problem.model.chain.joint_names, problem.limits.start,
-                                          z * problem.limits.speed[:, None])
+                                          z * problem.limits.velocity[:, None])
     return Excitation(trajectory, problem.limits, problem.regressor.columns, information,
-                      condition_number(information), conditions, share)
+                      condition_number(information), conditions, utilisation)

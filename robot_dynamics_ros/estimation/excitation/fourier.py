@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fourier series as joint trajectories: at rest, without acceleration, at both ends.
+Fourier series as joint trajectories that start and end at rest, without acceleration.
 
 ``q(t) = start + sum_k sine_k sin(k w t) + cosine_k (1 - cos(k w t))`` with ``w = 2 pi / duration``
-begins and ends in `start`. Speed and acceleration vanish there if ``sum_k k sine_k = 0`` and
-``sum_k k^2 cosine_k = 0``: linear conditions, which `FourierBasis` takes out of the unknowns.
+begins and ends in `start`. Velocity and acceleration vanish there if ``sum_k k sine_k = 0`` and
+``sum_k k^2 cosine_k = 0``: linear conditions, which `FourierBasis` eliminates.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import TrajectoryError
 
-#: Fewer cannot start and end at rest and move in between.
+#: Fewer harmonics cannot start and end at rest and move in between.
 FEWEST_HARMONICS = 2
 
-#: Speed and acceleration allowed at the ends, relative to the largest term of the series.
+#: Velocity and acceleration allowed at the ends, relative to the largest term of the series.
 _AT_REST = 1e-9
 
 
 class JointMotion(NamedTuple):
     """
-    Positions, speeds and accelerations at N times, each (N, n).
+    A motion at N times.
 
-    :param q: [rad, m].
-    :param qd: [rad/s, m/s].
-    :param qdd: [rad/s^2, m/s^2].
+    :param q: (N, n) positions [rad, m].
+    :param qd: (N, n) velocities [rad/s, m/s].
+    :param qdd: (N, n) accelerations [rad/s^2, m/s^2].
     """
 
     q: Array
@@ -43,13 +43,13 @@ class JointMotion(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class FourierTrajectory:
     """
-    A motion of n joints that may be repeated: it ends as it begins, at rest.
+    A periodic motion of n joints that starts and ends at rest.
 
-    :param joint_names: n names.
+    :param joint_names: names of the n joints.
     :param start: (n,) position at both ends [rad, m].
-    :param duration: of one period [s].
-    :param sine: (n, harmonics) [rad, m].
-    :param cosine: (n, harmonics) [rad, m].
+    :param duration: duration of one period [s].
+    :param sine: (n, harmonics) coefficients of the sines [rad, m].
+    :param cosine: (n, harmonics) coefficients of the cosines [rad, m].
     :raises TrajectoryError: wrong sizes, or not at rest at the ends.
     """
 
@@ -69,7 +69,7 @@ class FourierTrajectory:
                                   f'{self.sine.shape} and cosine {self.cosine.shape} do not fit '
                                   f'{n} joints')
         k = np.arange(1, self.sine.shape[1] + 1)
-        for values, power, what in ((self.sine, 1, 'speed'), (self.cosine, 2, 'acceleration')):
+        for values, power, what in ((self.sine, 1, 'velocity'), (self.cosine, 2, 'acceleration')):
             terms = values * k**power
             moving = np.abs(terms.sum(axis=1)) > _AT_REST * np.max(np.abs(terms), initial=0.0)
             if np.any(moving):
@@ -98,9 +98,9 @@ class FourierTrajectory:
 @dataclass(frozen=True, eq=False)
 class FourierBasis:
     """
-    All Fourier series at rest at both ends, by free coefficients of unit peak speed.
+    All Fourier series at rest at both ends, by free coefficients of unit peak velocity.
 
-    :param duration: of one period [s].
+    :param duration: duration of one period [s].
     :param harmonics: number of harmonics, at least 2.
     :raises TrajectoryError: too few harmonics, or a duration that is not positive.
     """
@@ -130,24 +130,24 @@ class FourierBasis:
         series = np.block([[blocks[0], zero], [zero, blocks[1]]])
         w = 2.0 * np.pi / self.duration * k
         angle = np.outer(np.linspace(0.0, self.duration, 40 * self.harmonics), w)
-        speeds = np.hstack([w * np.cos(angle), w * np.sin(angle)]) @ series
-        return np.asarray(series / np.max(np.abs(speeds), axis=0))
+        velocities = np.hstack([w * np.cos(angle), w * np.sin(angle)]) @ series
+        return np.asarray(series / np.max(np.abs(velocities), axis=0))
 
     def trajectory(self, joint_names: tuple[str, ...], start: Array,
                    coefficients: Array) -> FourierTrajectory:
         """
         Return the trajectory with given free coefficients.
 
-        :param joint_names: n names.
+        :param joint_names: names of the n joints.
         :param start: (n,) position at both ends [rad, m].
-        :param coefficients: (n, size) [rad/s, m/s].
+        :param coefficients: (n, size) free coefficients [rad/s, m/s].
         """
         series = coefficients @ self._series.T
         return FourierTrajectory(joint_names, start, self.duration, series[:, :self.harmonics],
                                  series[:, self.harmonics:])
 
     def sample(self, times: Array) -> tuple[Array, Array, Array]:
-        """Return displacement, speed and acceleration (N, size) of every unit coefficient."""
+        """Return displacement, velocity and acceleration (N, size) of every unit coefficient."""
         names = tuple(str(i) for i in range(self.size))
         return self.trajectory(names, np.zeros(self.size), np.eye(self.size)).sample(times)
 

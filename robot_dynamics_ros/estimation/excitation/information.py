@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a motion tells about the parameters: information matrix, condition number, D-optimality.
+Information of a motion about the parameters: condition number and D-optimality.
 
 The information of a motion is ``M = integral Y^T S^-2 Y dt`` over the columns of the minimal and
 joint parameters that are independent, with S the noise of the efforts. Its inverse is the
@@ -25,10 +25,10 @@ from robot_dynamics_ros.errors import ExcitationError
 Criterion = Literal['condition', 'determinant']
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
-#: Columns with a smaller part of their own are combinations of the columns before them.
+#: A column is independent if at least this part of it is not a combination of those before it.
 _INDEPENDENT = 1e-8
 
-#: Exponent of the smooth stand-in for the largest and the smallest eigenvalue.
+#: Exponent of the power means that replace the largest and the smallest eigenvalue.
 _SMOOTH_EXTREMES = 4
 
 #: Step of the difference quotients over joint states [rad, m and per s, s^2].
@@ -42,10 +42,10 @@ States = tuple[Array, Array, Array]
 
 class Quality(NamedTuple):
     """
-    A criterion to be minimised and its slope.
+    A criterion to be minimised, and its gradient.
 
-    :param value: natural logarithm of the condition number, or of the mean deviation.
-    :param slope: (p, p) with ``d value = trace(slope dM)``.
+    :param value: natural logarithm of the condition number, or of the mean standard deviation.
+    :param slope: (p, p) gradient with ``d value = trace(slope dM)``.
     """
 
     value: float
@@ -57,7 +57,7 @@ class ExcitationRegressor:
     """
     The independent columns of minimal parameters and joint terms, rows weighted by the noise.
 
-    :param model: of the robot.
+    :param model: model of the robot.
     :param kept: indices of the independent columns among ``model.columns``.
     :param noise: (n,) standard deviation of the efforts, or their relative size [N m, N].
     """
@@ -97,13 +97,14 @@ class ExcitationRegressor:
         """
         Return the information (p, p) of the rows of N equally spaced states.
 
+        :param rows: (N, n, all columns) regressor.
         :param duration: time that the states cover [s].
         """
         W = self.weighted(rows).reshape(-1, len(self.kept))
         return np.asarray(W.T @ W * (duration / len(rows)))
 
     def factor(self, rows: Array, slope: Array, duration: float) -> Array:
-        """Return the slope of ``trace(slope information)`` over the entries of `rows`."""
+        """Return the derivatives of ``trace(slope information)`` by the entries of `rows`."""
         result = np.zeros_like(rows)
         weighted = self.weighted(rows) @ slope
         result[..., self.kept] = weighted * (2.0 * duration / len(rows)) / self.noise[:, None]
@@ -111,10 +112,10 @@ class ExcitationRegressor:
 
     def state_slopes(self, states: States, factor: Array) -> States:
         """
-        Return the slopes (N, n) of ``sum(factor * rows)`` over q, qd and qdd.
+        Return the derivatives (N, n) of ``sum(factor * rows)`` by q, qd and qdd.
 
         :param states: q, qd, qdd, each (N, n).
-        :param factor: (N, n, all columns).
+        :param factor: (N, n, all columns) factors on the entries of the regressor.
         """
         N, n = states[0].shape
         shifted = np.tile(np.concatenate(states, axis=1), (3 * n + 1, 1, 1))
@@ -150,7 +151,7 @@ def quality_function(criterion: str) -> Callable[[Array], Quality]:
 
 
 def _determinant_quality(M: Array) -> Quality:
-    """Return the logarithm of the geometric mean of the deviations, ``-log det M / 2 p``."""
+    """Return the logarithm of the mean standard deviation, ``-log det M / 2 p``."""
     p = len(M)
     sign, logarithm = np.linalg.slogdet(M)
     if sign <= 0.0 or not np.isfinite(logarithm):
@@ -160,10 +161,10 @@ def _determinant_quality(M: Array) -> Quality:
 
 def _condition_quality(M: Array) -> Quality:
     """
-    Return the logarithm of a smooth stand-in for the condition number.
+    Return the logarithm of a smooth approximation of the condition number.
 
     ``C = D^-1 M D^-1`` has a unit diagonal; its extreme eigenvalues are replaced by power means
-    over all eigenvalues, so that a double smallest one has a slope too.
+    over all eigenvalues, which are differentiable even where two eigenvalues are equal.
     """
     D = np.sqrt(np.diag(M))
     if not np.all(D > 0.0):

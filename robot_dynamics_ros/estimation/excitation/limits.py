@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What an exciting motion may do: positions, velocities, accelerations, efforts, height.
+Limits of an exciting motion: positions, velocities, accelerations, efforts, height.
 
-Heights are those of the tip and of every link, to keep a motion above a plane.
+Heights are those of the tip and of every link, to keep the motion above a plane.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class MotionLimits:
     :param start: (n,) posture at both ends [rad, m].
     :param lower: (n,) lowest positions [rad, m].
     :param upper: (n,) highest positions [rad, m].
-    :param speed: (n,) [rad/s, m/s].
-    :param acceleration: (n,) [rad/s^2, m/s^2].
-    :param effort: (n,) [N m, N].
-    :param height: lowest height of tip and mass centres, see `HeightPoints` [m]; -inf = none.
+    :param velocity: (n,) highest velocities [rad/s, m/s].
+    :param acceleration: (n,) highest accelerations [rad/s^2, m/s^2].
+    :param effort: (n,) highest efforts [N m, N].
+    :param height: lowest height of tip and centres of mass, see `HeightPoints` [m]; -inf = none.
     """
 
     start: Array
     lower: Array
     upper: Array
-    speed: Array
+    velocity: Array
     acceleration: Array
     effort: Array
     height: float
@@ -57,12 +57,13 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
     Return the limits that the URDF (and joints.yaml) set to a motion from a posture.
 
     :param chain: the robot.
-    :param start: (n,) [rad, m]; None = zero, or the middle of the range where zero is outside.
-    :param share: part of the speed, acceleration and effort limits that may be used: the model
-        is not yet known, so some is left to the controller.
-    :param acceleration: limit for every joint, or (n,) [rad/s^2, m/s^2]; None = whatever the
-        efforts allow.
-    :param height: lowest height of tip and mass centres over the base [m]; None = any.
+    :param start: (n,) posture [rad, m]; None = zero, or the middle of the range where zero is
+        outside.
+    :param share: fraction of the velocity, acceleration and effort limits that may be used: the
+        model is not yet known, so the controller needs a reserve.
+    :param acceleration: acceleration limit for all joints or (n,) [rad/s^2, m/s^2]; None =
+        whatever the efforts allow.
+    :param height: lowest height of tip and centres of mass over the base [m]; None = any.
     :raises ExcitationError: naming the joint: a limit is missing, leaves no motion, or the start
         is outside.
     """
@@ -93,9 +94,9 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
         if not a < q < b:
             raise ExcitationError(f'joint {name}: the start {q:g} is not inside [{a:g}, {b:g}] '
                                   '(position limits with a margin); move the joint first')
-    speed = share * chain.velocity_limits
-    if np.any(np.isnan(speed)):
-        name = names[int(np.flatnonzero(np.isnan(speed))[0])]
+    velocity = share * chain.velocity_limits
+    if np.any(np.isnan(velocity)):
+        name = names[int(np.flatnonzero(np.isnan(velocity))[0])]
         raise ExcitationError(f'joint {name}: no velocity limit is known; give it in the URDF or '
                               'in joints.yaml (limits: velocity)')
     effort = share * np.nan_to_num(chain.effort_limits, nan=np.inf)
@@ -108,7 +109,7 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
         name = names[int(np.flatnonzero(unlimited)[0])]
         raise ExcitationError(f'joint {name}: neither an effort nor an acceleration limit is '
                               'known; give one of them')
-    return MotionLimits(posture, low, high, speed, rate, effort,
+    return MotionLimits(posture, low, high, velocity, rate, effort,
                         -np.inf if height is None else float(height))
 
 
@@ -116,13 +117,13 @@ def check_start(model: Model, points: HeightPoints, limits: MotionLimits) -> Non
     """
     Refuse a start that the robot cannot hold or that is below the lowest height.
 
-    :param model: of the robot.
-    :param points: whose height is limited.
-    :param limits: with the start.
+    :param model: model of the robot.
+    :param points: points whose height is limited.
+    :param limits: limits of the motion, with its start.
     :raises ExcitationError: naming the joint or the link.
     """
-    weight = np.abs(model.gravity_torque(limits.start))
-    for name, effort, limit in zip(model.chain.joint_names, weight, limits.effort):
+    gravity = np.abs(model.gravity_torque(limits.start))
+    for name, effort, limit in zip(model.chain.joint_names, gravity, limits.effort):
         if effort >= limit:
             raise ExcitationError(f'joint {name}: holding the start needs {effort:.3g} of the '
                                   f'{limit:.3g} [N m, N] that may be used; choose another start '
@@ -140,15 +141,15 @@ _STILL = 1e-6
 @dataclass(frozen=True, eq=False)
 class HeightPoints:
     """
-    The tip and the mass centres of the links, as far as joints can raise or lower them.
+    The tip and the centres of mass of the links, as far as joints can raise or lower them.
 
-    Mass centres, because frame origins may lie far outside of a link. Heights are against gravity
-    (without gravity: along z) over the origin of the base link.
+    Centres of mass, because frame origins may lie far outside of a link. Heights are measured
+    against gravity (without gravity: along z) from the origin of the base link.
 
     :param chain: the robot.
-    :param names: of the points, for messages.
+    :param names: names of the points, for messages.
     :param links: number of the link each point belongs to, 1..n.
-    :param points: their places in E_i [m].
+    :param points: position of each point in E_i [m].
     """
 
     chain: Chain
@@ -159,7 +160,7 @@ class HeightPoints:
     @classmethod
     def of(cls, chain: Chain) -> HeightPoints:
         """Return the points of a chain."""
-        candidates = [(f'the mass centre of {name}', i, vector(link.centre_of_mass))
+        candidates = [(f'the centre of mass of {name}', i, vector(link.centre_of_mass))
                       for i, (name, link) in enumerate(zip(chain.link_names, chain.links), 1)
                       if link.mass > 0.0]
         tip = vector(chain.tip_pose.translation)

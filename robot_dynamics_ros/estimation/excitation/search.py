@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The search for a motion: every trial is inside the limits, and each step is better.
+The search for a motion: every trial is inside the limits, and every step is an improvement.
 
 The unknowns are the free coefficients of the Fourier series. A logarithmic barrier keeps the
 motion away from its limits while a quasi-Newton method (BFGS) descends; the barrier is lowered in
-stages. Slopes are exact up to rounding: the regressor is differentiated per sample and joint state
-(3 n differences for all samples at once), the chain rule to the coefficients is a matrix product.
+stages. For the gradient, the regressor is differentiated by the joint state of every sample (3 n
+differences for all samples at once); the chain rule to the coefficients is a matrix product.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from robot_dynamics_ros.estimation.excitation.limits import HeightPoints, Motion
 #: Weights of the barrier, one stage each.
 BARRIERS = (0.1, 0.02, 0.005)
 
-#: Height over the lowest one where the barrier begins to be felt [m].
+#: Height over the lowest one at which the barrier sets in [m].
 _NEAR_GROUND = 0.1
 
 #: Sufficient decrease of a step (Armijo), and how often it is halved.
 _ARMIJO, _HALVINGS = 1e-4, 25
 
-#: Length of the first step, in parts of full speed.
+#: Length of the first step, as a fraction of full velocity.
 _FIRST_STEP = 0.02
 
 #: Step of the difference quotients of the heights [rad, m].
@@ -47,16 +47,16 @@ _HEIGHT_STEP = 1e-6
 @dataclass(frozen=True, eq=False)
 class MotionProblem:
     """
-    The exciting motion as a function of free coefficients z (n, size), in parts of full speed.
+    The exciting motion as a function of free coefficients z (n, size), relative to full velocity.
 
-    :param basis: of the Fourier series.
-    :param limits: of the motion.
-    :param model: of the robot, for its efforts.
-    :param regressor: what the motion shows.
-    :param points: whose height is limited.
-    :param quality: judge of an information matrix.
-    :param known: information (p, p) there is already.
-    :param times: (N,) where the motion is looked at, equally spaced [s].
+    :param basis: basis of the Fourier series.
+    :param limits: limits of the motion.
+    :param model: model of the robot, for its efforts.
+    :param regressor: regressor whose information counts.
+    :param points: points whose height is limited.
+    :param quality: criterion on the information matrix.
+    :param known: (p, p) information of motions recorded before.
+    :param times: (N,) equally spaced times at which the motion is evaluated [s].
     """
 
     basis: FourierBasis
@@ -70,31 +70,31 @@ class MotionProblem:
 
     @cached_property
     def _shapes(self) -> States:
-        """Displacement, speed and acceleration (N, size) of the unit coefficients."""
+        """Displacement, velocity and acceleration (N, size) of the unit coefficients."""
         return self.basis.sample(self.times)
 
     @cached_property
     def _parameters(self) -> Array:
-        """Values of all columns of the regressor: they give the torque."""
+        """Parameters of all columns of the regressor, for the torque."""
         physics = self.model.joint_physics
         return np.concatenate([self.model.parameters, np.nan_to_num(physics.rotor_inertia),
                                physics.viscous, physics.coulomb, physics.offset])
 
     def states(self, z: Array) -> States:
         """Return q, qd, qdd (N, n)."""
-        c = (z * self.limits.speed[:, None]).T
+        c = (z * self.limits.velocity[:, None]).T
         q, qd, qdd = (shape @ c for shape in self._shapes)
         return self.limits.start + q, qd, qdd
 
     def information(self, rows: Array) -> Array:
-        """Return the information of the motion and what is known already."""
+        """Return the information of the motion, added to what is known already."""
         return self.known + self.regressor.information(rows, self.basis.duration)
 
-    def kinematic_share(self, states: States) -> tuple[Array, Array, Array]:
-        """Return positions, speeds and accelerations in parts of their limits, within +-1."""
+    def kinematic_utilisation(self, states: States) -> States:
+        """Return positions, velocities and accelerations relative to their limits, +-1."""
         q, qd, qdd = states
         low, high = self.limits.lower, self.limits.upper
-        return ((2.0 * q - low - high) / (high - low), qd / self.limits.speed,
+        return ((2.0 * q - low - high) / (high - low), qd / self.limits.velocity,
                 qdd / self.limits.acceleration)
 
     def barrier(self, z: Array, weight: float) -> float:
@@ -102,62 +102,63 @@ class MotionProblem:
         look = self._look(z)
         if look is None:
             return np.inf
-        parts = [*look.shares, look.effort_share]
-        logarithms = sum(float(np.sum(np.log1p(-share**2))) for share in parts)
+        parts = [*look.kinematic, look.effort]
+        logarithms = sum(float(np.sum(np.log1p(-part**2))) for part in parts)
         logarithms += float(np.sum(np.log(look.clearance / (1.0 + look.clearance))))
         value = self.quality(self.information(look.rows)).value
         return value - weight / len(self.times) * logarithms
 
     def barrier_slope(self, z: Array, weight: float) -> Array:
-        """Return the slope (n, size) of `barrier` at a motion inside the limits."""
+        """Return the gradient (n, size) of `barrier` at a motion inside the limits."""
         look = self._look(z)
         if look is None:
-            raise ExcitationError('the motion is outside of its limits')
+            raise ExcitationError('the motion exceeds its limits')
         limits = self.limits
         per_sample = weight / len(self.times)
         slope = self.quality(self.information(look.rows)).slope
-        force = per_sample * _log_slope(look.effort_share) / limits.effort
+        force = per_sample * _log_slope(look.effort) / limits.effort
         factor = self.regressor.factor(look.rows, slope, self.basis.duration)
         slopes = self.regressor.state_slopes(look.states,
                                              factor + force[..., None] * self._parameters)
-        scales = (0.5 * (limits.upper - limits.lower), limits.speed, limits.acceleration)
+        scales = (0.5 * (limits.upper - limits.lower), limits.velocity, limits.acceleration)
         on_q, on_qd, on_qdd = (
-            of_rows + per_sample * _log_slope(share) / scale
-            for of_rows, share, scale in zip(slopes, look.shares, scales))
+            of_rows + per_sample * _log_slope(part) / scale
+            for of_rows, part, scale in zip(slopes, look.kinematic, scales))
         on_q = on_q - per_sample * self._height_slopes(look)
         total = sum(part.T @ shape for part, shape in zip((on_q, on_qd, on_qdd), self._shapes))
-        return np.asarray(total * limits.speed[:, None])
+        return np.asarray(total * limits.velocity[:, None])
 
     def _look(self, z: Array) -> _Look | None:
-        """Return what there is to know about a motion; None when it is outside of its limits."""
+        """Return a motion relative to its limits; None if it exceeds them."""
         states = self.states(z)
-        shares = self.kinematic_share(states)
-        if any(np.max(np.abs(share)) >= 1.0 for share in shares):
+        kinematic = self.kinematic_utilisation(states)
+        if any(np.max(np.abs(part)) >= 1.0 for part in kinematic):
             return None
         clearance = self._clearance(states[0])
         if np.min(clearance, initial=np.inf) <= 0.0:
             return None
         rows = self.regressor.rows(states)
-        effort_share = rows @ self._parameters / self.limits.effort
-        if np.max(np.abs(effort_share)) >= 1.0:
+        effort = rows @ self._parameters / self.limits.effort
+        if np.max(np.abs(effort)) >= 1.0:
             return None
-        return _Look(states, shares, clearance, rows, effort_share)
+        return _Look(states, kinematic, clearance, rows, effort)
 
     def feasible(self, z: Array) -> bool:
         """Return whether the motion is inside all limits at all `times`."""
         states = self.states(z)
-        return (max(float(np.max(np.abs(share))) for share in self.kinematic_share(states)) < 1.0
+        kinematic = self.kinematic_utilisation(states)
+        return (max(float(np.max(np.abs(part))) for part in kinematic) < 1.0
                 and float(np.min(self._clearance(states[0]), initial=np.inf)) > 0.0
                 and bool(np.all(np.abs(self.model.torque(*states)) < self.limits.effort)))
 
     def _clearance(self, q: Array) -> Array:
-        """Return the heights (N, points) above the lowest one, in parts of _NEAR_GROUND."""
+        """Return the heights (N, points) above the lowest one, in units of _NEAR_GROUND."""
         if np.isinf(self.limits.height):
             return np.empty((len(q), 0))
         return np.asarray((self.points.heights(q) - self.limits.height) / _NEAR_GROUND)
 
     def _height_slopes(self, look: _Look) -> Array:
-        """Return the slopes (N, n) of the sum of ``log(h / (1 + h))`` over q."""
+        """Return the derivatives (N, n) of the sum of ``log(h / (1 + h))`` by q."""
         q, h = look.states[0], look.clearance
         if h.size == 0:
             return np.zeros_like(q)
@@ -170,18 +171,18 @@ class MotionProblem:
 
 
 class _Look(NamedTuple):
-    """A motion inside its limits: states, parts of the limits, regressor."""
+    """A motion inside its limits: states, their size relative to the limits, regressor."""
 
     states: States
-    shares: States
+    kinematic: States
     clearance: Array
     rows: Array
-    effort_share: Array
+    effort: Array
 
 
-def _log_slope(share: Array) -> Array:
-    """Return the slope of ``-log(1 - share^2)``."""
-    return np.asarray(2.0 * share / (1.0 - share**2))
+def _log_slope(x: Array) -> Array:
+    """Return the derivative of ``-log(1 - x^2)``."""
+    return np.asarray(2.0 * x / (1.0 - x**2))
 
 
 def descend(problem: MotionProblem, z: Array, iterations: int,
@@ -189,10 +190,10 @@ def descend(problem: MotionProblem, z: Array, iterations: int,
     """
     Return ever better motions, one per stage of BARRIERS, each closer to the limits.
 
-    :param problem: what is searched.
-    :param z: (n, size) a motion inside the limits.
-    :param iterations: number of steps in each stage.
-    :param progress: called with the number of iterations done.
+    :param problem: motion as a function of z.
+    :param z: (n, size) coefficients of a motion inside the limits.
+    :param iterations: number of iterations in each stage.
+    :param progress: function that is called with the number of iterations done.
     """
     motions = []
     for stage, weight in enumerate(BARRIERS):
@@ -204,7 +205,7 @@ def descend(problem: MotionProblem, z: Array, iterations: int,
 
 def _bfgs(problem: MotionProblem, z: Array, weight: float, iterations: int, done: int,
           progress: Callable[[int], None]) -> Array:
-    """Return the motion after `iterations` steps, or fewer where no step is better."""
+    """Return the motion after `iterations` steps, or fewer if no step is an improvement."""
     value, gradient = problem.barrier(z, weight), problem.barrier_slope(z, weight).ravel()
     identity = np.eye(z.size)
     inverse = identity * (_FIRST_STEP / max(float(np.linalg.norm(gradient)), 1e-12))

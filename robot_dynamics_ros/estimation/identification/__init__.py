@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Identification of a recording: settings, study, verdict, result, report."""
+"""Identification from recordings: least squares, held-out test, verdict, report."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""identify(): from recordings to named minimal parameters with confidence and a verdict."""
+"""identify(): named minimal parameters with their accuracy and a verdict, from recordings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from robot_dynamics_ros.estimation.smoothing.preparation import Prepared, prepar
 
 Progress = Callable[[float, str], None]
 
-#: Typical speed that is taken for a joint that hardly moves [rad/s, m/s].
+#: Typical velocity assumed for a joint that hardly moves [rad/s, m/s].
 _SLOWEST = 0.01
 
 
@@ -47,13 +47,13 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     """
     Identify the minimal parameters, rotor inertias and friction of a robot.
 
-    :param chain: the robot; its inertias are the prior and the opponent.
+    :param chain: the robot; its URDF inertias are the prior and the baseline to beat.
     :param t: (N,) time [s]; or one or many recordings, then q, qd and tau are left out.
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s]; None = from the positions.
+    :param qd: (N, n) velocities [rad/s, m/s]; None = from the positions.
     :param tau: (N, n) efforts as the robot reports them; NaN = none.
-    :param effort: what the efforts mean; None = joint torques [N m, N].
-    :param progress: called with the part that is done and what is being done.
+    :param effort: meaning of the efforts; None = joint torques [N m, N].
+    :param progress: function that is called with the part that is done and the current step.
     :param options: fields of `IdentificationSettings`.
     :raises RecordingError: data that cannot be used.
     :raises IdentificationError: nothing can be identified.
@@ -69,13 +69,13 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     prepared = prepare(chain, recordings, meaning, settings)
     stribeck = None
     if settings.friction == 'stribeck':
-        stribeck = np.outer(STRIBECK_PARTS, np.maximum(prepared.speed, _SLOWEST))
+        stribeck = np.outer(STRIBECK_PARTS, np.maximum(prepared.velocity, _SLOWEST))
     terms = TorqueTerms(chain, gravity_removed=meaning.gravity_removed, stribeck=stribeck,
                         friction=settings.friction != 'none')
     rows = regression_rows(terms, prepared.samples, prepared.moving, prepared.parallel_cutoff,
                            lambda part: report(0.1 + 0.5 * part, 'regressor'))
     if not np.any(rows.usable):
-        raise IdentificationError('not identifiable: every sample was cut out '
+        raise IdentificationError('not identifiable: no usable sample is left '
                                   f'({prepared.cut_out})')
     report(0.6, 'least squares')
     halves = None
@@ -84,7 +84,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
             terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
             prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
         halves = (first, second)
-    study = Study(terms, rows, prepared.speed, settings, halves)
+    study = Study(terms, rows, prepared.velocity, settings, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
     tested: Sequence[int] = range(settings.folds)
@@ -121,7 +121,7 @@ def _recordings(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
 
 def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
             effort: EffortSemantics, periods: tuple[float, ...]) -> Identification:
-    """Put together what the user gets."""
+    """Assemble the result."""
     chain, rows, unknowns = study.terms.chain, study.rows, final.unknowns
     columns = list(unknowns.columns)
     x_urdf = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
@@ -137,7 +137,7 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     tested = rows.usable & np.isfinite(held_out)
     against = [f'{finding}' for finding in effort_odd]
     if not np.any(tested):
-        against.append('nothing is left to test on: the motion is too short or repeats itself')
+        against.append('no data are left to test on: the motion is too short or repeats itself')
     verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested),
                      relative_errors(rows.tau, comparison.urdf, tested)[1],
                      study.settings.error_limit, against)
@@ -181,11 +181,11 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
                                 f'the URDF value by the prior: {", ".join(unsure)}',
                                 float(len(unsure))))
     if zero:
-        findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible, and '
-                                f'is held at zero: {", ".join(zero)}', float(len(zero))))
+        findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible; '
+                                f'held at zero: {", ".join(zero)}', float(len(zero))))
     return findings
 
 
 def _period_findings(periods: Sequence[float]) -> list[Finding]:
-    return [Finding('periodic', '', f'the motion repeats every {period:.3g} s; whole parts of the '
-                    'cycle are held out together', period) for period in sorted(set(periods))]
+    return [Finding('periodic', '', f'the motion repeats every {period:.3g} s; the same part of '
+                    'every cycle is held out together', period) for period in sorted(set(periods))]

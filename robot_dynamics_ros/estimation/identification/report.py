@@ -22,22 +22,22 @@ from robot_dynamics_ros.estimation.identification.verdict import relative_errors
 _DUST = 1e-9
 
 _CUT_WORDS = {
-    'duplicate_time': 'samples with the time of the one before',
+    'duplicate_time': 'samples with the same time as the one before',
     'backward_time': 'samples older than an earlier one',
-    'invalid_state': 'samples with a position or speed that is not finite',
+    'invalid_state': 'samples with a position or velocity that is not finite',
     'gaps': 'gaps at which the recording was split',
     'short_stretch': 'samples in stretches too short to filter',
     'standstill': 'samples while no joint moved',
-    'missing_effort': 'single efforts that were missing',
-    'saturated_effort': 'single efforts at the limit of the drive',
+    'missing_effort': 'missing values of effort',
+    'saturated_effort': 'saturated values of effort',
 }
 
 
 def html_report(result: Identification, sources: Sequence[str] = ()) -> str:
     """
-    Return the page: verdict first, then torques, parameters, excitation, what was cut out.
+    Return the page: verdict first, then torques, parameters, excitation, excluded data.
 
-    :param result: of `identify`.
+    :param result: result of `identify`.
     :param sources: names of the recordings.
     """
     robot = escape(result.chain.robot)
@@ -97,7 +97,7 @@ def _facts(result: Identification) -> str:
 def _friction_law(result: Identification) -> str:
     if result.joint_physics.static is not None:
         return 'Stribeck'
-    return 'none' if result.settings.friction == 'none' else 'viscous, Coulomb'
+    return 'none' if result.settings.friction == 'none' else 'viscous + Coulomb'
 
 
 def _bar(part: float, style: str = '') -> str:
@@ -127,7 +127,7 @@ def _torques(result: Identification) -> str:
     data = result.comparison
     held_out = np.any(np.isfinite(data.held_out))
     model = data.held_out if held_out else data.predicted
-    words = ('held-out prediction: the model never saw that part of the data' if held_out
+    words = ('held-out prediction: by a model that was fitted without this part' if held_out
              else 'prediction')
     parts = ['<h2>Measured and predicted torque</h2><div class="key">'
              '<span><i style="color:var(--measured)"></i>measured</span>'
@@ -151,23 +151,23 @@ def _parameters(result: Identification) -> str:
     rows = []
     for line in result.parameters:
         sure = line.state == 'excited'
-        deviation = f'{line.standard_deviation:.2g}' if sure else '–'
-        relative = f'{100 * line.relative_deviation:.1f} %' if (
-            sure and line.relative_deviation < 10.0) else '–'
+        sigma = f'{line.standard_deviation:.2g}' if sure else '–'
+        relative = f'{100 * line.relative_standard_deviation:.1f} %' if (
+            sure and line.relative_standard_deviation < 10.0) else '–'
         bar = interval_bar(line.value, line.standard_deviation if sure else 0.0, line.urdf)
         words = {'excited': 'data', 'prior': 'prior', 'zero': 'held at 0'}[line.state]
         rows.append(
             f'<tr class="{line.state}"><td class="name">{escape(line.name)}</td>'
-            f'<td>{_number(line.value)}</td><td>{deviation}</td><td>{relative}</td>'
+            f'<td>{_number(line.value)}</td><td>{sigma}</td><td>{relative}</td>'
             f'<td class="text">{line.unit.replace("^2", "²")}</td><td>{_number(line.urdf)}</td>'
             f'<td>{bar}</td>'
             f'<td class="text"><span class="tag {line.state}">{words}</span></td>'
             f'<td>{"●" if line.essential else ""}</td>'
             f'<td class="formula">{escape(_short_formula(line.formula))}</td></tr>')
-    return ('<h2>Parameters</h2><p class="soft">σ is the standard deviation; the bar shows the '
-            'value with ±2 σ (blue) beside the value of the URDF (orange), each on its own scale. '
-            '● essential: the torque cannot do without it. Ia rotor inertia, Fv viscous and Fc '
-            'Coulomb friction, Fs what static friction has above it.</p>'
+    return ('<h2>Parameters</h2><p class="soft">σ is the standard deviation. The bar shows the '
+            'value with ±2 σ (blue) and the value of the URDF (orange); every row has its own '
+            'scale. ● essential: the data need it. Ia: rotor inertia; Fv and Fc: viscous and '
+            'Coulomb friction; Fs: excess of static over Coulomb friction.</p>'
             '<table><tr><th class="text">name</th><th>value</th><th>σ</th><th>σ/value</th>'
             '<th class="text">unit</th><th>URDF</th><th></th><th class="text">from</th><th>ess.'
             '</th><th class="text">formula</th></tr>' + ''.join(rows) + '</table>')
@@ -181,14 +181,14 @@ def _excitation(result: Identification) -> str:
         for line in result.diagnosis)
     unsure = [line.name for line in result.parameters if line.state == 'prior']
     words = ('All parameters are determined by the data.' if not unsure else
-             'Not determined by the data, held near the value of the URDF by the prior: '
+             'Not determined by the data and held near the URDF value by the prior: '
              + ', '.join(unsure) + '.')
     return (f'<h2>Excitation</h2><p>{escape(words)}</p><p class="soft">Lin’s procedure, from the '
-            'last joint to the first: parameters that each joint’s own torque must show, and what '
-            'is left of the torque when the joints outside of it are taken as found. A jump at '
-            'one joint points to the joint where the model fails.</p>'
+            'last joint to the first: the parameters that must be found from each joint’s own '
+            'torque, and the residual once the parameters of the joints beyond it are known. A '
+            'sudden increase shows at which joint the model fails.</p>'
             '<table><tr><th class="text">joint</th><th>excited</th><th>condition number</th>'
-            '<th>left over</th><th class="text">parameters of this joint</th></tr>' + rows
+            '<th>residual</th><th class="text">parameters of this joint</th></tr>' + rows
             + '</table>')
 
 
@@ -196,7 +196,7 @@ def _cut_out(result: Identification) -> str:
     counts = [(getattr(result.cut_out, field.name), _CUT_WORDS[field.name])
               for field in fields(result.cut_out)]
     lines = ''.join(f'<li>{count} {escape(words)}</li>' for count, words in counts if count)
-    return '<h2>What was cut out</h2>' + (f'<ul class="plain">{lines}</ul>' if lines
+    return '<h2>Excluded data</h2>' + (f'<ul class="plain">{lines}</ul>' if lines
                                           else '<p>Nothing.</p>')
 
 

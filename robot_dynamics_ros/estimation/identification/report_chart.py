@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Line charts and bars as inline SVG: small, sharp at any size, without any other resource."""
+"""Line charts and bars as inline SVG: small, sharp at any size, self-contained."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Line:
     """
     One line of a chart.
 
-    :param style: CSS class, which gives the colour.
-    :param values: (N,); NaN leaves a gap.
+    :param style: CSS class, which sets the colour.
+    :param values: (N,) values to draw; NaN leaves a gap.
     """
 
     style: str
@@ -36,14 +36,14 @@ class Line:
 def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: str,
                breaks: Blocks | None = None) -> str:
     """
-    Return an SVG element.
+    Return a line chart as an SVG element.
 
     :param t: (N,) time [s], increasing within a stretch.
-    :param lines: drawn one over the other.
-    :param unit: of the values.
-    :param height: of the chart, in units of the view box.
-    :param label: text for readers that do not see the picture.
-    :param breaks: (N,) number of the stretch of time; lines are broken between stretches.
+    :param lines: lines of the chart; later ones are drawn on top.
+    :param unit: unit of the values.
+    :param height: height of the chart, in units of the view box.
+    :param label: text for readers who cannot see the picture.
+    :param breaks: (N,) number of the stretch; lines are interrupted between stretches.
     """
     shown = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (-1.0, 1.0)
@@ -79,7 +79,7 @@ def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: s
 
 
 def _positions(t: Array, breaks: Blocks | None) -> Array:
-    """Return time with the pauses between stretches taken out, starting at zero."""
+    """Return time from zero, without the pauses between stretches."""
     if breaks is None:
         return np.asarray(t - t[0])
     position = np.empty_like(t)
@@ -92,7 +92,7 @@ def _positions(t: Array, breaks: Blocks | None) -> Array:
 
 
 def _pieces(x: Array, y: Array, breaks: Blocks | None) -> list[tuple[Array, Array]]:
-    """Return the unbroken parts of a line, each thinned to its extremes per unit of width."""
+    """Return the unbroken parts of a line, each reduced to its extremes per unit of width."""
     good = np.isfinite(y)
     cut = ~good[1:] | ~good[:-1]
     if breaks is not None:
@@ -127,19 +127,19 @@ def _ticks(low: float, high: float, count: int) -> list[float]:
     return [round(k * step, 12) for k in range(first, int(np.floor(high / step)) + 1)]
 
 
-def interval_bar(value: float, deviation: float, reference: float) -> str:
+def interval_bar(value: float, sigma: float, reference: float) -> str:
     """
     Return a small SVG: a value with its 95 % interval as a bar, and a reference as a tick.
 
-    The scale of each bar is its own: the largest of the three sizes fills it.
+    Every bar has its own scale, symmetric about zero, on which all of them just fit.
     """
-    reach = max(abs(value) + 2.0 * deviation, abs(reference), 1e-300) * 1.08
+    reach = max(abs(value) + 2.0 * sigma, abs(reference), 1e-300) * 1.08
     middle, half = 70.0, 66.0
 
     def x(number: float) -> float:
         return middle + half * float(np.clip(number / reach, -1.0, 1.0))
 
-    low, high = x(value - 2.0 * deviation), x(value + 2.0 * deviation)
+    low, high = x(value - 2.0 * sigma), x(value + 2.0 * sigma)
     return ('<svg class="interval" viewBox="0 0 140 16" aria-hidden="true">'
             f'<line class="grid" x1="{middle}" x2="{middle}" y1="1" y2="15"/>'
             f'<rect class="span" x="{low:.1f}" y="6" width="{max(high - low, 0.8):.1f}" '

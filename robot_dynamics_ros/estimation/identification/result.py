@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification gives."""
+"""The result of an identification."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_dynamics_ros.estimation.regression.lin_recursion import JointDiagnosi
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 
-#: excited: from the data; prior: the URDF's value; zero: held there, it cannot be negative.
+#: excited: found from the data; prior: held near the URDF value; zero: would be negative.
 ParameterState = Literal['excited', 'prior', 'zero']
 
 
@@ -34,14 +34,14 @@ class IdentifiedParameter:
     """
     One unknown.
 
-    :param name: e.g. ``U2_33``, ``Fc1``.
-    :param formula: in terms of link parameters and rotor inertias; '' for joint terms.
-    :param unit: SI.
-    :param value: the estimate.
-    :param standard_deviation: of the estimate.
-    :param urdf: the value of the URDF and joints file.
+    :param name: name such as ``U2_33`` or ``Fc1``.
+    :param formula: formula in link parameters and rotor inertias; '' for joint terms.
+    :param unit: SI unit.
+    :param value: estimated value.
+    :param standard_deviation: standard deviation of the estimate.
+    :param urdf: value of the URDF and joints file.
     :param state: whether the data determine it.
-    :param essential: the torque cannot do without it.
+    :param essential: whether the data need it.
     """
 
     name: str
@@ -54,7 +54,7 @@ class IdentifiedParameter:
     essential: bool
 
     @property
-    def relative_deviation(self) -> float:
+    def relative_standard_deviation(self) -> float:
         """Standard deviation over value; infinite for a value of zero."""
         return (self.standard_deviation / abs(self.value) if self.value != 0.0 else float('inf'))
 
@@ -65,12 +65,12 @@ class TorqueComparison:
     Measured and predicted torques on the samples of the regression, equally filtered.
 
     :param t: (N,) time [s].
-    :param measured: (N, n) [N m, N].
-    :param predicted: (N, n) by the identified parameters.
-    :param held_out: (N, n) by parameters that have not seen the sample; NaN where not tested.
-    :param urdf: (N, n) by the URDF's parameters.
-    :param usable: (N, n) where the measured torque counts.
-    :param stretch: (N,) number of the stretch of time.
+    :param measured: (N, n) measured torques [N m, N].
+    :param predicted: (N, n) torques of the identified parameters.
+    :param held_out: (N, n) torques of parameters fitted without the sample; NaN where not tested.
+    :param urdf: (N, n) torques of the URDF parameters.
+    :param usable: (N, n) mask of the measured torques that count.
+    :param stretch: (N,) number of the stretch that a sample belongs to.
     """
 
     t: Array
@@ -88,19 +88,20 @@ class Identification:
     The result of `identify`.
 
     :param chain: the robot, with the inertias of the URDF.
-    :param estimate: parameters with their accuracy; parameters.yaml holds this.
-    :param verdict: whether to trust it.
+    :param estimate: parameters with their accuracy, the content of parameters.yaml.
+    :param verdict: verdict of the held-out test.
     :param parameters: all unknowns, one by one.
-    :param findings: what was noticed.
-    :param cut_out: what was not used.
+    :param findings: findings about recordings, efforts and parameters.
+    :param cut_out: counts of what was not used.
     :param comparison: measured and predicted torques.
     :param diagnosis: Lin's procedure joint by joint.
-    :param periods: after which time the motion repeats [s], one per stretch that does.
-    :param cutoff: of the filter in use [Hz]; None = none.
-    :param parallel_cutoff: of the filter on regressor and torque [Hz]; None = none.
-    :param settings: as asked for.
-    :param effort: what the recorded efforts mean.
-    :param model: with the identified parameters.
+    :param periods: period of the motion [s] of every stretch that repeats.
+    :param cutoff: cut-off frequency of the filter in use [Hz]; None = no filter.
+    :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
+        None = no filter.
+    :param settings: settings of the identification.
+    :param effort: meaning of the recorded efforts.
+    :param model: model with the identified parameters.
     """
 
     chain: Chain
@@ -120,22 +121,22 @@ class Identification:
 
     @property
     def mlc(self) -> MlcSet:
-        """The minimal parameters; formulas name the rotor inertias inside of them."""
+        """The minimal parameters; formulas name the rotor inertias grouped into them."""
         return self.estimate.mlc
 
     @property
     def joint_physics(self) -> JointPhysics:
-        """Rotor inertia (NaN = inside a minimal parameter), friction and offset."""
+        """Rotor inertia (NaN = grouped into a minimal parameter), friction and offset."""
         return self.estimate.joint_physics
 
     @property
     def standard_deviations(self) -> Array:
-        """Of the minimal parameters (p,); NaN where the data do not determine the value."""
+        """Standard deviations of the minimal parameters (p,); NaN = not determined by the data."""
         return self.estimate.standard_deviations
 
     @property
     def residual_rms(self) -> Array:
-        """Root mean square of what is left of the torque (n,) [N m, N]."""
+        """Root mean square of the unexplained torque (n,) [N m, N]."""
         return self.estimate.residual_rms
 
     def predict(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -143,8 +144,8 @@ class Identification:
         Return the joint torque of the whole identified model [N m, N].
 
         :param q: (n,) or (N, n) positions [rad, m].
-        :param qd: speeds [rad/s, m/s].
-        :param qdd: accelerations [rad/s^2, m/s^2].
+        :param qd: (n,) or (N, n) velocities [rad/s, m/s].
+        :param qdd: (n,) or (N, n) accelerations [rad/s^2, m/s^2].
         """
         return self.model.torque(q, qd, qdd)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One way to get from rows to parameters, used alike for all data and for parts of them."""
+"""The fit of parameters to rows: the same for all data and for the parts of a held-out test."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from robot_dynamics_ros.estimation.regression.rows import Rows
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 
-#: An unknown is excited if the data shrink its deviation below this part of the prior's.
+#: An unknown is excited if the data reduce its sigma below this part of the prior's.
 _EXCITED = 0.3
 
 #: Terms that cannot be negative.
 NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
 
-#: Torques may differ from those of the URDF by this factor.
+#: Measured torques may differ from those of the URDF by this factor.
 _TORQUE_FACTOR = 5.0
 
-#: The URDF must explain this part of the torque (of its square) before it may judge...
+#: Sign and unit are checked only if the URDF explains this part of the squared torque...
 _EXPLAINED = 0.6
-#: ...where links are at least this part of the torque, beside friction, rotor and offset.
+#: ...and the links contribute at least this part of the torque beside friction, rotor and offset.
 _MATTERS = 0.3
 
 
-def excited_unknowns(deviations: Array, prior: Prior, fixed: Mask) -> Mask:
+def excited_unknowns(standard_deviations: Array, prior: Prior, fixed: Mask) -> Mask:
     """
-    Return which unknowns (u,) the data determine.
+    Return the mask (u,) of the unknowns that the data determine.
 
-    :param deviations: (u,) standard deviations after the data.
-    :param prior: the belief before.
+    :param standard_deviations: (u,) standard deviations given the data.
+    :param prior: belief before the data.
     :param fixed: (u,) unknowns that were held at zero.
     """
-    return np.asarray((deviations < _EXCITED * prior.deviation) & ~fixed)
+    return np.asarray((standard_deviations < _EXCITED * prior.standard_deviations) & ~fixed)
 
 
 @dataclass(frozen=True, eq=False)
 class StudyFit:
     """
-    Parameters from some rows.
+    Parameters fitted to some rows.
 
-    :param candidate: the friction law that was chosen.
-    :param fit: the least squares.
-    :param prior: the belief it started from.
+    :param candidate: chosen friction law.
+    :param fit: result of the least squares.
+    :param prior: belief it started from.
     """
 
     candidate: FrictionCandidate
@@ -63,7 +63,7 @@ class StudyFit:
 
     @property
     def unknowns(self) -> Unknowns:
-        """What was solved for."""
+        """Unknowns that were solved for."""
         return self.candidate.unknowns
 
     @property
@@ -77,32 +77,31 @@ class StudyFit:
 
 
 class Study:
-    """Friction law, prior and least squares with the same settings for any part of the rows."""
+    """
+    Friction law, prior and least squares with the same settings for any part of the rows.
 
-    def __init__(self, terms: TorqueTerms, rows: Rows, speed: Array,
+    :param terms: columns of the regressor.
+    :param rows: all rows with all columns.
+    :param velocity: (n,) typical velocities [rad/s, m/s].
+    :param settings: settings of the identification.
+    :param halves: the same rows from either half of the recorded samples, for instrumental
+        variables; None = least squares only.
+    """
+
+    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array,
                  settings: IdentificationSettings,
                  halves: tuple[Rows, Rows] | None = None) -> None:
-        """
-        Prepare.
-
-        :param terms: the columns.
-        :param rows: all rows, all columns.
-        :param speed: (n,) typical speeds [rad/s, m/s].
-        :param settings: of the identification.
-        :param halves: the same rows from either half of the recorded samples, for instrumental
-            variables; None = least squares alone.
-        """
         self.terms, self.rows, self.settings = terms, rows, settings
-        self._speed, self._halves = speed, halves
+        self._velocity, self._halves = velocity, halves
         self._candidates = friction_candidates(terms)
 
     def fitted(self, chosen: Mask) -> StudyFit:
-        """Return the parameters from some of the samples (N,) alone."""
+        """Return the parameters fitted to the chosen samples (N,) only."""
         rows = self.rows.of_samples(chosen)
         strength = self.settings.prior_strength
-        candidate = chosen_friction(self._candidates, rows, self._speed, strength)
+        candidate = chosen_friction(self._candidates, rows, self._velocity, strength)
         unknowns = candidate.unknowns
-        prior = prior_from_chain(unknowns, rows.rms_torque(), self._speed, strength)
+        prior = prior_from_chain(unknowns, rows.rms_torque(), self._velocity, strength)
         not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
         outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
         if self._halves is not None:
@@ -117,9 +116,9 @@ def effort_findings(rows: Rows, rigid: Array, terms: Array, chain: Chain) -> lis
     """
     Compare the measured torques with those of the URDF: sign and unit.
 
-    :param rows: the measured torques.
+    :param rows: rows with the measured torques.
     :param rigid: (N, n) torque of the URDF's links on the same samples, equally filtered.
-    :param terms: (N, n, k) columns of rotors, friction and offsets: they may explain anything.
+    :param terms: (N, n, k) columns of rotors, friction and offsets, whose contribution is removed.
     :param chain: the robot.
     """
     findings = []

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was learned, in files: parameters, URDF, history, the state of an estimator."""
+"""Files with results: parameters, identified URDF, history, checkpoints."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What was learned over time, in files.
+Files of online estimation: histories and checkpoints.
 
-A history holds every estimate, for plots; a checkpoint holds the state of an estimator, which goes
-on after a crash where it was.
+A history holds every estimate, for plots; a checkpoint holds the state of an estimator, so that it
+can continue after a crash.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class LearningHistory:
     """
     N estimates, oldest first.
 
-    :param times: (N,) [s].
-    :param names: p names of the minimal parameters.
-    :param values: (N, p).
-    :param deviations: (N, p) standard deviations; NaN = not identified.
-    :param residuals: (N, n) unexplained torque [N m, N]; NaN = not known yet.
+    :param times: (N,) time of each estimate [s].
+    :param names: names of the p minimal parameters.
+    :param values: (N, p) minimal parameters.
+    :param standard_deviations: (N, p) standard deviations; NaN = not identified.
+    :param residuals: (N, n) RMS of the unexplained torque [N m, N]; NaN = not known yet.
     :param samples: (N,) number of samples used.
-    :param states: N states.
+    :param states: state of each estimate.
     """
 
     times: Array
     names: tuple[str, ...]
     values: Array
-    deviations: Array
+    standard_deviations: Array
     residuals: Array
     samples: Array
     states: tuple[EstimateState, ...]
@@ -47,8 +47,10 @@ class LearningHistory:
 
 def save_history(path: str | Path, estimates: Sequence[tuple[float, MlcEstimate]]) -> None:
     """
-    Write estimates with their times [s]; at least one.
+    Write a history.
 
+    :param path: path of the file (.npz).
+    :param estimates: pairs of time [s] and estimate, at least one.
     :raises ParameterError: the file cannot be written.
     """
     buffer = io.BytesIO()
@@ -64,7 +66,7 @@ def save_history(path: str | Path, estimates: Sequence[tuple[float, MlcEstimate]
 
 def load_history(path: str | Path) -> LearningHistory:
     """
-    Read what `save_history` has written.
+    Read a history written by `save_history`.
 
     :raises RecordingError: the file does not hold a history.
     """
@@ -75,7 +77,7 @@ def load_history(path: str | Path) -> LearningHistory:
                 content['values'], content['deviations'], content['residuals'],
                 content['samples'], tuple(EstimateState(int(each)) for each in content['states']))
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise RecordingError(f'{path}: does not hold what was learned: {error}') from error
+        raise RecordingError(f'{path}: is not a history of estimates: {error}') from error
 
 
 FORMAT = 1
@@ -84,11 +86,11 @@ _FORMAT, _HASH = 'checkpoint_format', 'model_hash'
 
 def save_checkpoint(path: str | Path, state: Mapping[str, Array], model_hash: str) -> None:
     """
-    Write the state of an estimator; a crash leaves the last whole one.
+    Write the state of an estimator; after a crash the last complete file remains.
 
-    :param path: of the file (.npz).
+    :param path: path of the file (.npz).
     :param state: arrays by name.
-    :param model_hash: of the robot and the minimal set that the state belongs to.
+    :param model_hash: hash of the robot and the minimal set that the state belongs to.
     :raises ParameterError: the file cannot be written.
     """
     buffer = io.BytesIO()
@@ -101,9 +103,9 @@ def load_checkpoint(path: str | Path, model_hash: str) -> dict[str, Array]:
     """
     Read the state of an estimator.
 
-    :param path: of the file.
-    :param model_hash: of the robot and the minimal set it is to be used for.
-    :raises ParameterError: not readable, not a checkpoint, or of another robot.
+    :param path: path of the file.
+    :param model_hash: hash of the robot and the minimal set that the state is used for.
+    :raises ParameterError: not readable, not a checkpoint, or for another robot.
     """
     try:
         with np.load(path, allow_pickle=False) as content:
@@ -115,6 +117,6 @@ def load_checkpoint(path: str | Path, model_hash: str) -> dict[str, Array]:
     if int(state.pop(_FORMAT, np.array(-1))) != FORMAT:
         raise ParameterError(f'{path}: is not a checkpoint of format {FORMAT}')
     if str(state.pop(_HASH, np.array(''))) != model_hash:
-        raise ParameterError(f'{path}: is of another robot, gravity or minimal set; it is not '
-                             'used')
+        raise ParameterError(f'{path}: belongs to another robot, gravity or minimal set; it is '
+                             'not used')
     return state

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-parameters.yaml: identified parameters of a robot, written by identify and read by everything else.
+parameters.yaml: identified parameters of a robot, as written by identify.
 
 .. code-block:: yaml
 
@@ -53,10 +53,10 @@ _JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
 
 def write_parameters(path: str | Path, estimate: MlcEstimate) -> None:
     """
-    Write parameters.yaml at once: a reader sees the old file or the new one, never a part.
+    Write parameters.yaml atomically: a reader sees the old file or the new one, never a part.
 
-    :param path: of the file.
-    :param estimate: what to write.
+    :param path: path of the file.
+    :param estimate: parameters to write.
     :raises ParameterError: the file cannot be written.
     """
     text = yaml.safe_dump(as_mapping(estimate), sort_keys=False, default_flow_style=None,
@@ -81,8 +81,8 @@ def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
         'joint_names': list(mlc.joint_names),
         'parameters': [
             {'name': name, 'formula': formula, 'unit': unit, 'value': float(value),
-             'standard_deviation': float(deviation), 'identified': bool(sure)}
-            for name, formula, unit, value, deviation, sure in zip(
+             'standard_deviation': float(sigma), 'identified': bool(sure)}
+            for name, formula, unit, value, sigma, sure in zip(
                 mlc.names, mlc.formulas, mlc.units, mlc.values, estimate.standard_deviations,
                 estimate.identified)],
         'joints': joints, 'coulomb_velocity': physics.coulomb_velocity}
@@ -98,7 +98,7 @@ def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
 
 def read_mapping(path: str | Path) -> dict[str, Any]:
     """
-    Return the contents of a parameters file without a robot to compare it with.
+    Return the contents of a parameters file without checking them against a robot.
 
     :raises ParameterError: not readable, or not such a file.
     """
@@ -128,9 +128,9 @@ def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
     """
     Return the parameters of a robot from a file.
 
-    :param path: written by `write_parameters`.
-    :param chain: the robot that they are to be used for.
-    :raises ParameterError: not readable, of another robot, or with values of the wrong type.
+    :param path: path of a file written by `write_parameters`.
+    :param chain: the robot that they are used for.
+    :raises ParameterError: not readable, for another robot, or with values of the wrong type.
     """
     content = read_mapping(path)
     mlc = minimal_parameters(chain, str(content['set']))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot carries, and the gains of its drives."""
+"""Identification of a payload, and of drive gains from a known payload."""

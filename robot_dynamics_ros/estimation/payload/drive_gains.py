@@ -3,8 +3,8 @@
 Drive gains (torque per unit of effort) from recordings with and without a known payload.
 
 Motion and effort alone leave the scale open: all parameters times two and half the gain fit the
-same data. A load whose mass is known sets the scale. Gains and parameters are unknowns of one
-least squares: ``gain effort = Y w + torque of the load``.
+same data. A payload of known mass sets the scale. Gains and parameters are unknowns of one
+least squares: ``gain effort = Y w + torque of the payload``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, U
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing.preparation import prepare
 
-#: Gains are believed to be within this factor of the given ones.
+#: Standard deviation of a gain in the prior, as a multiple of the given one.
 _ROOM = 10.0
 
-#: A gain with a larger relative deviation than this was not found.
+#: A gain with a larger relative standard deviation than this was not found.
 _KNOWN = 0.2
 
 
@@ -45,7 +45,7 @@ class DriveGains:
     Gains of the drives.
 
     :param gain: (n,) torque per unit of effort [N m, N per unit]; NaN where it was not found.
-    :param standard_deviations: (n,).
+    :param standard_deviations: (n,) standard deviations of the gains.
     """
 
     gain: Array
@@ -56,21 +56,21 @@ def identify_drive_gains(chain: Chain, unloaded: Sequence[Recording], loaded: Se
                          payload: Inertia, *, effort: EffortSemantics | None = None,
                          cutoff: float | None = None) -> DriveGains:
     """
-    Return the gains that make the torques fit a known load.
+    Return the gains that make the torques fit a known payload.
 
-    :param chain: the robot without the load.
-    :param unloaded: recordings without the load.
-    :param loaded: recordings with the load.
-    :param payload: the load in the frame of the tip link.
+    :param chain: the robot without the payload.
+    :param unloaded: recordings without the payload.
+    :param loaded: recordings with the payload.
+    :param payload: inertia of the payload in the frame of the tip link.
     :param effort: sign and offset of the efforts, and gains to start from; None = torques.
-    :param cutoff: of the low-pass [Hz]; None = chosen.
-    :raises ParameterError: no load, or efforts on the motor side of a coupled transmission.
+    :param cutoff: cut-off frequency of the low-pass [Hz]; None = from the motion.
+    :raises ParameterError: no payload, or efforts on the motor side of a coupled transmission.
     :raises IdentificationError: no gain can be found.
     """
     meaning = effort or EffortSemantics.torque(len(chain))
     if payload.mass <= 0.0 or not loaded or not unloaded:
-        raise ParameterError('drive gains: recordings with and without a load of known mass are '
-                             'needed')
+        raise ParameterError('drive gains: recordings with and without a payload of known mass '
+                             'are needed')
     if meaning.coupling is not None and 'motor' in meaning.side:
         raise ParameterError('drive gains: efforts of coupled motors are not supported; convert '
                              'them to the joint side first')
@@ -78,32 +78,32 @@ def identify_drive_gains(chain: Chain, unloaded: Sequence[Recording], loaded: Se
     settings = IdentificationSettings(cutoff=cutoff)
     terms = TorqueTerms(chain, gravity_removed=meaning.gravity_removed)
     choice = terms.choice()
-    parts = [_rows(terms, choice, recordings, unit, settings, load)
-             for recordings, load in ((unloaded, None), (loaded, payload))]
+    parts = [_rows(terms, choice, recordings, unit, settings, carried)
+             for recordings, carried in ((unloaded, None), (loaded, payload))]
     rows = Rows.stacked([part for part, _ in parts])
-    speed = np.sqrt(np.mean(rows.states[:, len(chain):] ** 2, axis=0))
+    velocity = np.sqrt(np.mean(rows.states[:, len(chain):] ** 2, axis=0))
     efforts = np.concatenate([sizes for _, sizes in parts])
     torque = meaning.gain * np.sqrt(np.mean(efforts ** 2, axis=0))
-    believed = prior_from_chain(choice, torque, speed)
+    believed = prior_from_chain(choice, torque, velocity)
     prior = Prior(np.concatenate([believed.mean, meaning.gain]),
-                  np.concatenate([_ROOM * believed.deviation, _ROOM * meaning.gain]))
+                  np.concatenate([_ROOM * believed.standard_deviations, _ROOM * meaning.gain]))
     triangles, counts = joint_triangles(rows, np.ones(rows.tau.shape)), rows.counts()
     found = reweighted(triangles, counts, np.ones(len(chain)), prior)
-    spread = integrated_correlation(rows.residuals(found.x))
-    found = reweighted(triangles, counts, spread, prior)
+    correlation = integrated_correlation(rows.residuals(found.x))
+    found = reweighted(triangles, counts, correlation, prior)
     inverse = np.linalg.inv(found.triangle)
     gain = found.x[len(choice):]
-    deviation = np.sqrt(np.sum(inverse ** 2, axis=1))[len(choice):]
-    unknown = ~((gain > 0.0) & (deviation < _KNOWN * np.abs(gain)))
+    sigma = np.sqrt(np.sum(inverse ** 2, axis=1))[len(choice):]
+    unknown = ~((gain > 0.0) & (sigma < _KNOWN * np.abs(gain)))
     if np.all(unknown):
-        raise IdentificationError('not identifiable: the load does not show in the efforts')
-    return DriveGains(np.where(unknown, np.nan, gain), deviation)
+        raise IdentificationError('not identifiable: the efforts do not show the payload')
+    return DriveGains(np.where(unknown, np.nan, gain), sigma)
 
 
 def _rows(terms: TorqueTerms, choice: Unknowns, recordings: Sequence[Recording],
           unit: EffortSemantics, settings: IdentificationSettings,
-          load: Inertia | None) -> tuple[Rows, Array]:
-    """Return rows ``[Y, -effort] (w, gain) = -torque of the load``, and the efforts."""
+          payload: Inertia | None) -> tuple[Rows, Array]:
+    """Return rows ``[Y, -effort] (w, gain) = -torque of the payload``, and the efforts."""
     chain = terms.chain
     prepared = prepare(chain, recordings, unit, settings)
     columns = list(choice.columns)
@@ -114,12 +114,12 @@ def _rows(terms: TorqueTerms, choice: Unknowns, recordings: Sequence[Recording],
         q, qd, qdd, effort = part.q[pick], part.qd[pick], part.qdd[pick], part.tau[pick]
         Y = terms.regressor(q, qd, qdd)[:, :, columns]
         drives = -effort[:, :, None] * np.eye(len(chain))
-        weight = np.zeros_like(effort)
-        if load is not None:
-            heavy = compile_model(chain.with_payload(load))
-            weight = (heavy.inverse_dynamics(q, qd, qdd)
+        torque = np.zeros_like(effort)
+        if payload is not None:
+            loaded = compile_model(chain.with_payload(payload))
+            torque = (loaded.inverse_dynamics(q, qd, qdd)
                       - compile_model(chain).inverse_dynamics(q, qd, qdd))
-        parts.append((Rows(np.concatenate([Y, drives], axis=2), -weight,
+        parts.append((Rows(np.concatenate([Y, drives], axis=2), -torque,
                            part.usable[pick] & moving[pick][:, None], part.t[pick],
                            np.full(len(q), number), np.hstack([q, qd])), effort))
     rows, efforts = zip(*parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about a load: values with deviations, and which of them may be claimed."""
+"""A payload with standard deviations, and which of its values the data determine."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 
-#: Belief before any data, as deviations of the standard parameters: 30 kg within 0.3 m of the tip.
-PRIOR_DEVIATIONS = read_only([30.0 * 0.3**2] * 6 + [30.0 * 0.3] * 3 + [30.0])
+#: Prior standard deviations of the ten standard parameters: 30 kg within 0.3 m of the tip.
+PRIOR_SIGMA = read_only([30.0 * 0.3**2] * 6 + [30.0 * 0.3] * 3 + [30.0])
 
-#: A mass is claimed if its deviation is below this part of it.
+#: The mass is known if its standard deviation is below this part of it.
 MASS_PART = 0.3
 
-#: A coordinate of the centre of mass is claimed if its deviation is below this [m].
+#: A coordinate of the centre of mass is known if its standard deviation is below this [m].
 CENTRE_LIMIT = 0.03
 
-#: The inertia is claimed if all deviations are below this part of its largest moment.
+#: The inertia is known if all standard deviations are below this part of its largest moment.
 TENSOR_PART = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class PayloadEstimate:
     """
-    A load at the tip, as far as the motion showed it.
+    A payload at the tip, as far as the data determine it.
 
-    Values that may not be claimed are kept, for who wants to look: `reasons` says why.
+    Values that are not known well enough are kept for inspection; `reasons` says why.
 
-    :param tip: name of the tip link, whose frame all values are in.
-    :param mass: [kg].
-    :param mass_deviation: standard deviation [kg].
+    :param tip: name of the tip link, in whose frame all values are given.
+    :param mass: mass [kg].
+    :param mass_standard_deviation: standard deviation of the mass [kg].
     :param centre: (3,) centre of mass [m].
-    :param centre_deviations: (3,) [m].
-    :param tensor: (3, 3) about the centre of mass [kg m^2].
-    :param tensor_deviations: (3, 3) [kg m^2].
-    :param mass_known: the mass may be claimed.
-    :param centre_known: which coordinates of the centre may be claimed.
-    :param tensor_known: the inertia may be claimed.
-    :param reasons: why something may not be claimed.
-    :param error_without: RMS of the torque left without the load, over RMS torque.
-    :param error_with: the same with it.
+    :param centre_standard_deviations: (3,) standard deviations of the centre [m].
+    :param tensor: (3, 3) inertia about the centre of mass [kg m^2].
+    :param tensor_standard_deviations: (3, 3) standard deviations of the inertia [kg m^2].
+    :param mass_known: whether the data determine the mass.
+    :param centre_known: which coordinates of the centre the data determine.
+    :param tensor_known: whether the data determine the inertia.
+    :param reasons: why something is not known.
+    :param error_without: RMS of the torque unexplained without the payload, over RMS torque.
+    :param error_with: RMS of the torque unexplained with the payload, over RMS torque.
     """
 
     tip: str
     mass: float
-    mass_deviation: float
+    mass_standard_deviation: float
     centre: Array
-    centre_deviations: Array
+    centre_standard_deviations: Array
     tensor: Array
-    tensor_deviations: Array
+    tensor_standard_deviations: Array
     mass_known: bool
     centre_known: tuple[bool, bool, bool]
     tensor_known: bool
@@ -63,15 +63,15 @@ class PayloadEstimate:
 
     @property
     def known(self) -> bool:
-        """Whether mass and centre of mass may be claimed: enough to compensate the weight."""
+        """Whether mass and centre of mass are known: enough to compensate for gravity."""
         return self.mass_known and all(self.centre_known)
 
     @property
     def inertia(self) -> Inertia:
         """
-        The load in the tip frame; a point mass where its inertia may not be claimed.
+        The payload in the tip frame; a point mass if its inertia is not known.
 
-        :raises IdentificationError: mass or centre of mass may not be claimed.
+        :raises IdentificationError: mass or centre of mass is not known.
         """
         if not self.known:
             raise IdentificationError('not identifiable: ' + '; '.join(self.reasons))
@@ -83,38 +83,38 @@ def payload_estimate(tip: str, parameters: Array, covariance: Array, *,
                      error_without: float = float('nan'), error_with: float = float('nan'),
                      doubts: tuple[str, ...] = ()) -> PayloadEstimate:
     """
-    Return what may be claimed about a load.
+    Return a payload with what the data determine of it.
 
     :param tip: name of the tip link.
     :param parameters: (10,) standard parameters in the tip frame.
-    :param covariance: (10, 10) of these.
-    :param error_without: RMS of the torque left without the load, over RMS torque.
-    :param error_with: the same with it.
-    :param doubts: reasons to claim nothing at all.
+    :param covariance: (10, 10) covariance of the parameters.
+    :param error_without: RMS of the torque unexplained without the payload, over RMS torque.
+    :param error_with: RMS of the torque unexplained with the payload, over RMS torque.
+    :param doubts: reasons to trust nothing at all.
     """
     x, C = np.asarray(parameters, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
     body = Inertia.from_standard_parameters(x)
-    mass, deviation = body.mass, float(np.sqrt(C[-1, -1]))
+    mass, mass_sigma = body.mass, float(np.sqrt(C[-1, -1]))
     reasons = list(doubts)
-    mass_known = not doubts and mass > 0.0 and deviation < MASS_PART * mass
-    centre_deviations = _deviations(
+    mass_known = not doubts and mass > 0.0 and mass_sigma < MASS_PART * mass
+    centre_sigma = _propagated(
         lambda y: Inertia.from_standard_parameters(y).centre_of_mass, x, C)
-    tensor_deviations = _deviations(
+    tensor_sigma = _propagated(
         lambda y: Inertia.from_standard_parameters(y).central_tensor.ravel(), x, C).reshape(3, 3)
     tensor = body.central_tensor
-    centre_known = mass_known & (centre_deviations < CENTRE_LIMIT)
+    centre_known = mass_known & (centre_sigma < CENTRE_LIMIT)
     tensor_known = bool(np.all(centre_known))
     if not mass_known and not doubts:
         sign = 'is not positive' if mass <= 0.0 else 'is too uncertain'
-        reasons.append(f'mass: {mass:.3g} +- {deviation:.2g} kg {sign}')
+        reasons.append(f'mass: {mass:.3g} +- {mass_sigma:.2g} kg {sign}')
     for axis, known, value, error in zip('xyz', centre_known, body.centre_of_mass,
-                                         centre_deviations):
+                                         centre_sigma):
         if mass_known and not known:
             reasons.append(f'centre of mass {axis}: {1e3 * value:.0f} +- {1e3 * error:.0f} mm is '
                            'too uncertain')
     if tensor_known:
         largest = float(np.max(np.abs(np.linalg.eigvalsh(tensor))))
-        if np.max(tensor_deviations) > TENSOR_PART * largest:
+        if np.max(tensor_sigma) > TENSOR_PART * largest:
             tensor_known = False
             reasons.append('inertia: the motion does not show it well enough')
         else:
@@ -125,12 +125,12 @@ def payload_estimate(tip: str, parameters: Array, covariance: Array, *,
                 reasons.append(f'inertia: {error}')
     a, b, c = centre_known.tolist()
     return PayloadEstimate(
-        tip, mass, deviation, read_only(body.centre_of_mass), read_only(centre_deviations),
-        read_only(tensor), read_only(tensor_deviations), mass_known, (a, b, c), tensor_known,
+        tip, mass, mass_sigma, read_only(body.centre_of_mass), read_only(centre_sigma),
+        read_only(tensor), read_only(tensor_sigma), mass_known, (a, b, c), tensor_known,
         tuple(reasons), error_without, error_with)
 
 
-def _deviations(function: Callable[[Array], Array], x: Array, covariance: Array) -> Array:
+def _propagated(function: Callable[[Array], Array], x: Array, covariance: Array) -> Array:
     """Return the standard deviations of a function of the parameters, to first order."""
     steps = 1e-6 * np.maximum(np.abs(x), 1e-3)
     with np.errstate(divide='ignore', invalid='ignore'):  # no mass, no centre: NaN

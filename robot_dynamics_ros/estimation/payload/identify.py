@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A load at the tip from a recording, with the arm known (Lu & Meng 1993: the load is link n+1).
+The payload at the tip of an identified arm, from recordings.
 
-What the arm does not explain of the torque is linear in the ten standard parameters of the load.
-They are found by the same least squares as those of the arm. The deviations include those of the
-arm's parameters, which do not average out however long the recording is.
+The payload is link n+1 (Lu & Meng 1993). The torque that the arm does not explain is linear in the
+ten standard parameters of the payload, which are found by the same least squares as those of the
+arm. Their standard deviations include the uncertainty of the arm's parameters, which does not
+average out however long the recording is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters, payload_matrix
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.payload.estimate import (
-    PRIOR_DEVIATIONS,
+    PRIOR_SIGMA,
     PayloadEstimate,
     payload_estimate,
 )
@@ -38,36 +39,37 @@ from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing.preparation import prepare
 from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
 
-#: With more of the torque unexplained than this, nothing is claimed.
+#: Nothing is trusted if a larger part of the torque than this stays unexplained.
 ERROR_LIMIT = 0.2
 
 
-class LoadTerms:
+class PayloadTerms:
     """
-    The columns of a load at the tip.
+    The columns of a payload at the tip.
 
-    A load adds to the standard parameters of link n, and so to the minimal parameters: its
+    A payload adds to the standard parameters of link n, and so to the minimal parameters: its
     columns are combinations of those of the compiled model.
+
+    :param model: model of the arm; its parameters are not used.
     """
 
     columns = STANDARD_PARAMETERS
 
     def __init__(self, model: Model) -> None:
-        """Take geometry and columns of a model; its parameters are not used."""
         self.chain = model.chain
         self._model = model
         self._on_minimal = payload_matrix(model.mlc, self.chain)
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the columns (n, 10) or (N, n, 10) of the load's parameters in the tip frame."""
+        """Return the columns (n, 10) or (N, n, 10) of the parameters in the tip frame."""
         return np.asarray(self._model.regressor(q, qd, qdd) @ self._on_minimal)
 
 
 def arm_model(chain: Chain, estimate: MlcEstimate) -> Model:
     """
-    Return the model of the arm without load, with identified parameters.
+    Return the model of the arm without payload, with identified parameters.
 
-    :raises ParameterError: the parameters are of another robot.
+    :raises ParameterError: the parameters belong to another robot.
     """
     model = compile_model(chain)
     expected = minimal_parameters(chain, estimate.mlc.set)
@@ -84,15 +86,15 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
                      effort: EffortSemantics | None = None, error_limit: float = ERROR_LIMIT,
                      **options: Any) -> PayloadEstimate:
     """
-    Return the load that a robot carried in recordings.
+    Return the payload that a robot carried in recordings.
 
     :param chain: the robot.
-    :param estimate: its parameters without load.
-    :param recordings: one or many, with the same load.
-    :param effort: what the efforts mean; None = joint torques [N m, N].
-    :param error_limit: with a larger part of the torque unexplained, nothing is claimed.
+    :param estimate: its parameters without payload.
+    :param recordings: one or many recordings with the same payload.
+    :param effort: meaning of the efforts; None = joint torques [N m, N].
+    :param error_limit: largest unexplained part of the torque with which the result is trusted.
     :param options: fields of `IdentificationSettings`.
-    :raises ParameterError: the parameters are of another robot.
+    :raises ParameterError: the parameters belong to another robot.
     :raises RecordingError: a recording that cannot be used, or of another robot.
     :raises IdentificationError: nothing moves.
     """
@@ -103,19 +105,20 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
     prepared = prepare(chain, given, meaning, settings)
     left = [replace(part, tau=part.tau - _arm_torque(model, part, meaning))
             for part in prepared.samples]
-    rows = regression_rows(LoadTerms(model), left, prepared.moving, prepared.parallel_cutoff)
-    prior = Prior(np.zeros(len(PRIOR_DEVIATIONS)), PRIOR_DEVIATIONS)
+    rows = regression_rows(PayloadTerms(model), left, prepared.moving, prepared.parallel_cutoff)
+    prior = Prior(np.zeros(len(PRIOR_SIGMA)), PRIOR_SIGMA)
     found = fit(rows, prior, settings.method)
     arm = regression_rows(TorqueTerms(chain, gravity_removed=meaning.gravity_removed),
                           prepared.samples, prepared.moving, prepared.parallel_cutoff)
     covariance = found.covariance + _arm_covariance(found, rows, arm, estimate, model)
     size = _rms(arm.tau, rows)
-    without, with_load = _rms(rows.tau, rows) / size, _rms(rows.residuals(found.x), rows) / size
-    doubts = () if with_load <= error_limit else (
-        f'{100 * with_load:.0f} % of the torque stay unexplained: another robot, other parameters '
-        'or another meaning of the efforts?',)
-    return payload_estimate(chain.tip, found.x, covariance, error_without=without,
-                            error_with=with_load, doubts=doubts)
+    error_without = _rms(rows.tau, rows) / size
+    error_with = _rms(rows.residuals(found.x), rows) / size
+    doubts = () if error_with <= error_limit else (
+        f'{100 * error_with:.0f} % of the torque stays unexplained: another robot, other '
+        'parameters, or another meaning of the efforts?',)
+    return payload_estimate(chain.tip, found.x, covariance, error_without=error_without,
+                            error_with=error_with, doubts=doubts)
 
 
 def _arm_torque(model: Model, part: SmoothedSamples, effort: EffortSemantics) -> Array:
@@ -126,13 +129,13 @@ def _arm_torque(model: Model, part: SmoothedSamples, effort: EffortSemantics) ->
 
 def _arm_covariance(found: Fit, rows: Rows, arm: Rows, estimate: MlcEstimate,
                     model: Model) -> Array:
-    """Return the covariance (10, 10) that comes from the uncertainty of the arm's parameters."""
+    """Return the covariance (10, 10) due to the uncertainty of the arm's parameters."""
     columns = dict(zip(model.columns, range(len(model.columns))))
     places = [k for k, name in enumerate(estimate.unknowns) if name in columns]
     if estimate.mlc.set != model.mlc.set or not places:
         return np.zeros((len(found.x), len(found.x)))
     A = arm.Y[:, :, [columns[estimate.unknowns[k]] for k in places]]
-    weights = found.weights * rows.usable / (found.deviation**2 * found.correlation)
+    weights = found.weights * rows.usable / (found.residual_sigma**2 * found.correlation)
     gain = found.covariance @ np.einsum('tjk,tj,tju->ku', rows.Y, weights, A, optimize=True)
     return np.asarray(gain @ estimate.covariance[np.ix_(places, places)] @ gain.T)
 

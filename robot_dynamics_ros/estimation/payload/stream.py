@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A load at the tip from a stream: the recursive form of `identify_payload`."""
+"""The payload at the tip from a stream: the recursive form of `identify_payload`."""
 
 from __future__ import annotations
 
@@ -11,44 +11,42 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.payload.estimate import (
-    PRIOR_DEVIATIONS,
+    PRIOR_SIGMA,
     PayloadEstimate,
     payload_estimate,
 )
-from robot_dynamics_ros.estimation.payload.identify import ERROR_LIMIT, LoadTerms, arm_model
+from robot_dynamics_ros.estimation.payload.identify import ERROR_LIMIT, PayloadTerms, arm_model
 
-_SIZE = len(PRIOR_DEVIATIONS)
+_SIZE = len(PRIOR_SIGMA)
 
 
 class PayloadEstimator:
     """
-    Recursive least squares for ten parameters, in square-root form.
+    Recursive least squares for the ten parameters of a payload, in square-root form.
 
-    What is kept is the triangle of a QR decomposition of all rows so far, old ones faded. The
-    belief about unseen directions is added only when asked for an estimate, so it never fades.
-    The weights of the joints are known from the identification of the arm and stay: the result is
-    exactly that of a weighted least squares, and another load counts as much as the first one.
-    Weights learned from the errors, as an arm needs them, would take another load for noise.
+    The state is the triangle of a QR decomposition of all rows so far, with old rows faded. The
+    prior is added only when an estimate is asked for, so it never fades. The weights of the joints
+    come from the identification of the arm and are constant: the result is exactly that of a
+    weighted least squares, and a new payload counts as much as the first one. Weights learned from
+    the errors, as for an arm, would mistake a new payload for noise.
+
+    :param chain: the robot.
+    :param estimate: its parameters without payload; `residual_rms` weights the joints.
+    :param memory: number of samples after which the weight of a sample has fallen to 1/e;
+        inf = no sample fades.
+    :param correlation: number of samples that carry the information of one independent one: the
+        time constant of the smoother over the sampling period.
+    :param error_limit: largest unexplained part of the torque with which the result is trusted.
+    :raises ParameterError: the parameters belong to another robot; a number below 1.
     """
 
     def __init__(self, chain: Chain, estimate: MlcEstimate, *, memory: float = np.inf,
                  correlation: float = 1.0, error_limit: float = ERROR_LIMIT) -> None:
-        """
-        Begin without knowing anything about the load.
-
-        :param chain: the robot.
-        :param estimate: its parameters without load; `residual_rms` weighs the joints.
-        :param memory: number of samples after which an old one counts 1/e; inf = never fades.
-        :param correlation: number of samples that say as much as one independent one: the time
-            constant of the smoother over the sampling period.
-        :param error_limit: with a larger part of the torque unexplained, nothing is claimed.
-        :raises ParameterError: the parameters are of another robot; a number is not positive.
-        """
         if not (memory >= 1.0 and correlation >= 1.0):
             raise ParameterError('payload: memory and correlation are numbers of samples, at '
                                  f'least 1; got {memory} and {correlation}')
         self._model = arm_model(chain, estimate)
-        self._terms = LoadTerms(self._model)
+        self._terms = PayloadTerms(self._model)
         rms = np.nan_to_num(np.asarray(estimate.residual_rms))
         self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
         self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))
@@ -56,18 +54,18 @@ class PayloadEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the load."""
+        """Forget the payload."""
         self._triangle = np.zeros((_SIZE + 1, _SIZE + 1))
         self._rows = 0.0
         self._torque, self._left = 0.0, 0.0
 
     def update(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike) -> None:
         """
-        Learn from one sample; what is not finite is left out.
+        Learn from one sample; joints with non-finite values are left out.
 
         :param q: (n,) smoothed positions [rad, m].
-        :param qd: (n,) speeds [rad/s, m/s].
-        :param qdd: (n,) accelerations [rad/s^2, m/s^2].
+        :param qd: (n,) smoothed velocities [rad/s, m/s].
+        :param qdd: (n,) smoothed accelerations [rad/s^2, m/s^2].
         :param tau: (n,) measured torques, equally filtered [N m, N]; NaN = none.
         """
         measured = np.asarray(tau, dtype=np.float64)
@@ -86,27 +84,27 @@ class PayloadEstimator:
 
     @property
     def estimate(self) -> PayloadEstimate:
-        """What may be claimed about the load now."""
-        R = np.vstack([self._triangle, np.column_stack([np.diag(1.0 / PRIOR_DEVIATIONS),
+        """What is known about the payload now."""
+        R = np.vstack([self._triangle, np.column_stack([np.diag(1.0 / PRIOR_SIGMA),
                                                         np.zeros(_SIZE)])])
         R = np.asarray(np.linalg.qr(R, mode='r'))
         x = np.linalg.solve(R[:_SIZE, :_SIZE], R[:_SIZE, _SIZE])
         rest = self._triangle[:, :_SIZE] @ x - self._triangle[:, _SIZE]
         variance = float(rest @ rest) / max(self._rows - _SIZE, 1.0)
-        # the belief is not scaled with the noise of the data
+        # the prior is not scaled with the noise of the data
         information = self._triangle[:, :_SIZE].T @ self._triangle[:, :_SIZE]
         information = information / max(variance * self._correlation, 1e-12)
-        covariance = np.asarray(np.linalg.inv(information + np.diag(PRIOR_DEVIATIONS**-2)))
+        covariance = np.asarray(np.linalg.inv(information + np.diag(PRIOR_SIGMA**-2)))
         size = self._torque or np.inf
-        with_load = float(np.sqrt(rest @ rest / size))
+        error_with = float(np.sqrt(rest @ rest / size))
         doubts: tuple[str, ...] = ()
         if self._rows <= _SIZE:
             doubts = ('too few samples so far',)
-        elif with_load > self._error_limit:
-            doubts = (f'{100 * with_load:.0f} % of the torque stay unexplained',)
+        elif error_with > self._error_limit:
+            doubts = (f'{100 * error_with:.0f} % of the torque stays unexplained',)
         return payload_estimate(self._terms.chain.tip, x, covariance,
                                 error_without=float(np.sqrt(self._left / size)),
-                                error_with=with_load, doubts=doubts)
+                                error_with=error_with, doubts=doubts)
 
     @property
     def triangle(self) -> Array:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings: read, written, checked, cleaned, with efforts as joint torques."""
+"""Recordings: reading, writing, checking and cleaning them, and joint torques from efforts."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of recordings for the usual mistakes: units, signs, joints that say nothing."""
+"""Checks of recordings for the usual mistakes: wrong units, joints without efforts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
-#: The rate of the positions may differ from the recorded speed by this factor.
+#: Differentiated positions and recorded velocities may differ by this factor.
 _RATE_FACTOR = 3.0
 
-#: Speeds beyond this many times the limit of the joint are in another unit.
-_SPEED_FACTOR = 10.0
+#: Velocities beyond this many times the limit of the joint are in another unit.
+_VELOCITY_FACTOR = 10.0
 
 
 def check_recording(recording: Recording, chain: Chain) -> list[Finding]:
     """
-    Return what is odd about a recording, joints in the order of the chain.
+    Return findings about a recording whose joints are in the order of the chain.
 
     :raises RecordingError: no efforts at all; times or positions in another unit.
     """
@@ -44,25 +44,25 @@ def _check_units(recording: Recording, chain: Chain) -> None:
     if not np.any(forward):
         raise RecordingError(f'{recording.source}: time does not advance')
     rate = np.diff(q, axis=0)[forward] / np.diff(t)[forward][:, None]
-    speed = np.sqrt(np.median(rate ** 2, axis=0))
-    for name, value, limit in zip(chain.joint_names, speed, chain.velocity_limits):
-        if value > _SPEED_FACTOR * limit > 0.0:
+    velocity = np.sqrt(np.median(rate ** 2, axis=0))
+    for name, value, limit in zip(chain.joint_names, velocity, chain.velocity_limits):
+        if value > _VELOCITY_FACTOR * limit > 0.0:
             raise RecordingError(
-                f'{recording.source}: joint {name} moves at {value:.3g} on average by its '
-                f'positions, its limit is {limit:.3g}: time or position is in another unit '
-                '(s and rad, m are expected)')
+                f'{recording.source}: by its positions, joint {name} moves at {value:.3g} on '
+                f'average, its limit is {limit:.3g}: time or position is in another unit '
+                '(expected s and rad or m)')
     if recording.qd is None:
         return
     middle = 0.5 * (recording.qd[order][1:] + recording.qd[order][:-1])[forward]
     finite = np.all(np.isfinite(middle), axis=1)
     if not np.any(finite):
-        raise RecordingError(f'{recording.source}: the speeds are not finite; leave them out, '
-                             'they can be found from the positions')
+        raise RecordingError(f'{recording.source}: the velocities are not finite; leave them out: '
+                             'they follow from the positions')
     squares = np.sum(middle[finite] ** 2)
-    # the slope of the recorded speed over the rate of the positions; 1 where units agree
+    # slope of the differentiated positions over the recorded velocities; 1 where units agree
     slope = np.sum(middle[finite] * rate[finite]) / squares if squares > 0.0 else 0.0
     moves = np.sum(rate[finite] ** 2) > 0.0
     if moves and not 1.0 / _RATE_FACTOR < slope < _RATE_FACTOR:
         raise RecordingError(f'{recording.source}: the positions change {slope:.3g} times as fast '
-                             'as the recorded speeds say: time, position or speed is in another '
-                             'unit')
+                             'as the recorded velocities say: time, position or velocity is in '
+                             'another unit')

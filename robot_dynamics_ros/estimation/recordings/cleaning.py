@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cutting out of a recording what cannot be used, and counting it.
+Removal of the unusable parts of a recording; every kind is counted.
 
-What remains are stretches of time without gaps, on an even grid of time; efforts that are missing
-or saturated are filled for the filters and marked, joint by joint.
+What remains are stretches without gaps on an even grid of time. Missing and saturated efforts are
+interpolated, for the filters, and marked joint by joint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
-#: A pause longer than this many usual steps is a gap.
+#: A pause longer than this many median steps is a gap.
 GAP_STEPS = 4.5
 
 #: A stretch with fewer samples than this cannot be filtered.
@@ -33,11 +33,11 @@ AT_LIMIT = 0.002
 @dataclass(frozen=True)
 class CutOut:
     """
-    Samples that were not used, by reason. Of efforts: single values, not samples.
+    Number of samples that were not used, by reason; of efforts the number of single values.
 
-    :param duplicate_time: samples with the time of the one before.
+    :param duplicate_time: samples with the same time as the one before.
     :param backward_time: samples older than an earlier one.
-    :param invalid_state: samples with a position or speed that is not finite.
+    :param invalid_state: samples with a position or velocity that is not finite.
     :param gaps: pauses at which the recording was split.
     :param short_stretch: samples of stretches too short for the filters.
     :param standstill: samples while no joint moved.
@@ -68,9 +68,9 @@ class Stretch:
     :param start: time of the first sample [s].
     :param step: time between samples [s].
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s], or None.
-    :param tau: (N, n) torques [N m, N], filled where not usable.
-    :param usable: (N, n) where the torque was measured.
+    :param qd: (N, n) velocities [rad/s, m/s], or None.
+    :param tau: (N, n) torques [N m, N], interpolated where not usable.
+    :param usable: (N, n) mask of measured, unsaturated torques.
     """
 
     start: float
@@ -88,10 +88,10 @@ class Stretch:
 
 def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], CutOut]:
     """
-    Return the usable stretches of a recording and what was cut out.
+    Return the usable stretches of a recording and the counts of what was left out.
 
-    :param recording: with torques [N m, N] in `tau`, joints in the order of the chain.
-    :param effort_limits: (n,) [N m, N]; NaN = unknown.
+    :param recording: recording with torques [N m, N] in `tau`, joints in the order of the chain.
+    :param effort_limits: (n,) effort limits [N m, N]; NaN = unknown.
     :raises RecordingError: nothing usable is left.
     """
     later = _running_maximum_before(recording.t)
@@ -102,7 +102,7 @@ def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], Cu
     keep = finite & ~duplicate & ~backward
     if not np.any(keep):
         raise RecordingError(f'{recording.source}: no sample has a time and finite positions'
-                             + ('' if recording.qd is None else ' and speeds'))
+                             + ('' if recording.qd is None else ' and velocities'))
     t = recording.t[keep]
     step = float(np.median(np.diff(t))) if t.size > 1 else 0.0
     missing = ~np.isfinite(recording.tau[keep])
@@ -119,9 +119,8 @@ def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], Cu
                  invalid_state=int((~finite).sum()), gaps=breaks.size, short_stretch=short,
                  missing_effort=int(missing.sum()), saturated_effort=int(saturated.sum()))
     if not stretches:
-        raise RecordingError(f'{recording.source}: {t.size} usable samples in '
-                             f'{breaks.size + 1} stretches are too few; at least {SHORTEST} in a '
-                             'row are needed')
+        raise RecordingError(f'{recording.source}: {t.size} usable samples, but never '
+                             f'{SHORTEST} in a row without a gap')
     return stretches, cut
 
 
@@ -133,13 +132,13 @@ def _running_maximum_before(t: Array) -> Array:
 
 def saturation(tau: Array, effort_limits: Array) -> Mask:
     """
-    Return where the drive gave its limit: at the known limit, or flat at its largest value.
+    Return where the drive was saturated: at its known limit, or flat at its largest value.
 
     :param tau: (N, n) torques [N m, N].
-    :param effort_limits: (n,) [N m, N]; NaN = unknown.
+    :param effort_limits: (n,) effort limits [N m, N]; NaN = unknown.
     """
     size = np.abs(tau)
-    with np.errstate(invalid='ignore'):  # far beyond the limit it is another unit instead
+    with np.errstate(invalid='ignore'):  # far beyond the limit is another unit
         result = np.abs(size / effort_limits - 1.0) <= AT_LIMIT
     for j, column in enumerate(size.T):
         largest = np.nanmax(column, initial=0.0)
@@ -153,7 +152,7 @@ def saturation(tau: Array, effort_limits: Array) -> Mask:
 
 def _resampled(recording: Recording, rows: NDArray[np.intp], unusable: Mask,
                step: float) -> Stretch:
-    """Return one stretch on an even grid; a jitter below half a step is interpolated away."""
+    """Return one stretch on an even grid; jittered samples are interpolated."""
     t = recording.t[rows]
     count = int(np.floor((t[-1] - t[0]) / step + 1e-6)) + 1
     grid = t[0] + step * np.arange(count)

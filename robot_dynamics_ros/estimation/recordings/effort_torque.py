@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded efforts and joint torques, each from the other."""
+"""Conversion between recorded efforts and joint torques."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from robot_dynamics_ros.errors import ParameterError
 
 def torque_from_effort(effort: Array, semantics: EffortSemantics) -> Array:
     """
-    Return joint torques (N, n) [N m, N]; without the weight of the arm where it was removed.
+    Return joint torques (N, n) [N m, N]; without gravity where the robot removes it.
 
-    :param effort: (N, n) as recorded; NaN = none. A motor without effort leaves all joints that
-        it moves without torque.
-    :param semantics: what the efforts mean.
+    :param effort: (N, n) recorded efforts; NaN = none. A motor without an effort leaves all
+        joints that it moves without a torque.
+    :param semantics: meaning of the efforts.
     :raises ParameterError: joints coupled to each other are not all on the motor side.
     """
     torque = semantics.sign * semantics.gain * (effort - semantics.offset)
@@ -29,10 +29,10 @@ def torque_from_effort(effort: Array, semantics: EffortSemantics) -> Array:
 
 def effort_from_torque(torque: Array, semantics: EffortSemantics) -> Array:
     """
-    Return efforts (N, n) in the unit of the robot.
+    Return efforts (N, n) in the robot's own unit.
 
-    :param torque: (N, n) joint torques [N m, N], without weight where the robot removes it.
-    :param semantics: what the efforts mean.
+    :param torque: (N, n) joint torques [N m, N], without gravity where the robot removes it.
+    :param semantics: meaning of the efforts.
     """
     matrix = _motor_side_coupling(semantics)
     motors = torque if matrix is None else _mixed(torque, matrix)
@@ -56,7 +56,7 @@ def removed_weight(gravity_torque: Callable[[ArrayLike], Array], q: ArrayLike,
 
 
 def _mixed(values: Array, matrix: Array) -> Array:
-    """Return values @ matrix; a NaN spreads only to the entries that it acts on."""
+    """Return values @ matrix; a NaN spreads only to the entries that it contributes to."""
     result = np.nan_to_num(values) @ matrix
     unknown = (~np.isfinite(values)).astype(np.float64) @ np.abs(matrix) > 0.0
     return np.where(unknown, np.nan, result)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Recordings from and to files: rosbag2, CSV, npz.
+Recordings in files: rosbag2, CSV and npz, read and written.
 
 CSV: a header ``t``, ``q_<joint>``, ``qd_<joint>`` (may be left out), ``tau_<joint>`` and numbers;
 an empty field is a missing value. npz: arrays t (N,), q, tau (N, n), qd or v (may be left out),
@@ -31,10 +31,10 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
     """
     Return the joints of a chain from a file, in the order of the chain.
 
-    :param path: a rosbag2 folder or file, .csv or .npz.
+    :param path: rosbag2 folder or file, .csv or .npz.
     :param chain: the robot.
-    :param topic: of the joint states in a bag; None = found.
-    :param rename: pairs of a text in the recorded joint names and what the URDF has instead.
+    :param topic: topic of the joint states in a bag; None = the only one with these joints.
+    :param rename: pairs of a text in the recorded joint names and the text of the URDF.
     :raises RecordingError: naming the file and what is wrong with it.
     """
     source = Path(path)
@@ -86,15 +86,15 @@ JOINT_STATE = 'sensor_msgs/msg/JointState'
 def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
              rename: Sequence[tuple[str, str]] = ()) -> Recording:
     """
-    Return the joint states of one robot.
+    Return the joint states of one robot from a bag.
 
     Messages are mapped by name; those of other robots on the same topic are left out. The time is
-    that of the header, or of the bag where the header has none.
+    that of the header, or that of the bag where the header has none.
 
     :param path: folder with metadata.yaml, or a .db3 or .mcap file.
     :param joint_names: joints that must be in the messages.
     :param topic: topic of the joint states; None = the only one that has these joints.
-    :param rename: pairs of a text in the recorded names and what to read instead.
+    :param rename: pairs of a text in the recorded names and the text to read instead.
     :raises RecordingError: not readable, no such topic, or no message with these joints.
     """
     try:
@@ -131,7 +131,7 @@ def _no_topic(path: Path, topic: str | None, connections: Sequence[Any]) -> str:
 
 def _recording(path: Path, messages: Sequence[tuple[str, int, Any]],
                joint_names: Sequence[str]) -> Recording:
-    """Put the messages that hold all joints together."""
+    """Return one recording from the messages that hold all joints."""
     wanted = set(joint_names)
     fitting = [each for each in messages if wanted <= set(each[2].name)]
     topics = sorted({each[0] for each in fitting})
@@ -182,9 +182,9 @@ def write_recording(path: str | Path, recording: Recording, *,
     """
     Write a recording; the ending of the name decides: .csv, .npz, or none for a rosbag2 folder.
 
-    :param path: of the file, or of the folder, which must not exist.
-    :param recording: what to write.
-    :param topic: of the joint states in a bag.
+    :param path: path of the file, or of a folder that does not exist yet.
+    :param recording: recording to write.
+    :param topic: topic of the joint states in a bag.
     :raises RecordingError: an unknown ending, or the file cannot be written.
     """
     target = Path(path)
@@ -220,7 +220,7 @@ def _write_npz(path: Path, recording: Recording, topic: str) -> None:
 
 
 def _write_bag(path: Path, recording: Recording, topic: str) -> None:
-    """Write joint states in mcap, the storage of ROS 2 Jazzy."""
+    """Write joint states as mcap, the default storage of ROS 2 Jazzy."""
     try:
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.rosbag2.errors import WriterError
@@ -234,7 +234,7 @@ def _write_bag(path: Path, recording: Recording, topic: str) -> None:
     state = types.types[JOINT_STATE]
     header, time = (types.types[name] for name in ('std_msgs/msg/Header',
                                                    'builtin_interfaces/msg/Time'))
-    # a stamp of zero means "none"; times before the first sample cannot be stamps
+    # stamps cannot be negative, and a stamp of zero means "none"
     begin = 1.0 - min(float(np.min(recording.t)), 0.0)
     names, nothing = list(recording.joint_names), np.zeros((len(recording), 0))
     q, qd, tau = (np.ascontiguousarray(values) for values in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording: what a robot said about its joints, sample by sample."""
+"""A recording: the joint states of a robot over time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from robot_dynamics_ros.errors import RecordingError
 
 def renamed(names: Sequence[str], replacements: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """
-    Return joint names as the URDF has them.
+    Return joint names with parts of them replaced, to match those of the URDF.
 
-    :param replacements: pairs of a text in the names and what to write instead.
+    :param replacements: pairs of a text in the names and the text to write instead.
     """
     for old, new in replacements:
         names = [name.replace(old, new) for name in names]
@@ -29,8 +29,8 @@ class Recording:
 
     :param t: (N,) time [s].
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s], or None.
-    :param tau: (N, n) efforts in the unit of the robot; NaN where there is none.
+    :param qd: (N, n) velocities [rad/s, m/s], or None.
+    :param tau: (N, n) efforts in the robot's own unit; NaN where there is none.
     :param joint_names: n names, the order of the columns.
     :param source: file or topic, for messages.
     """
@@ -69,7 +69,7 @@ class Recording:
         """
         Return the recording with other joint names.
 
-        :param replacements: pairs of a text in the names and what to write instead.
+        :param replacements: pairs of a text in the names and the text to write instead.
         """
         return replace(self, joint_names=renamed(self.joint_names, replacements))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The outer search for the Stribeck velocity, and whether Stribeck friction is needed at all.
+Choice of the friction law: with Stribeck friction or without, and which Stribeck velocity.
 
-The velocity enters the torque nonlinearly. A few candidates, parts of the typical speed of each
-joint, are tried; the likelihood of the data decides among them, and Schwarz's criterion (a price
-for every further unknown) whether the law without this term is good enough.
+The Stribeck velocity enters the torque nonlinearly. A few candidates, fractions of the typical
+velocity of each joint, are tried. The likelihood of the data decides among them, and Schwarz's
+criterion (a penalty for every further unknown) whether the law without this term is good enough.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression.rows import Rows
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 
-#: Candidates as parts of the root mean square speed of a joint.
+#: Candidates, as fractions of the root mean square velocity of a joint.
 STRIBECK_PARTS = (0.06, 0.12, 0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionCandidate:
     """
-    One law to try.
+    A friction law to try.
 
-    :param unknowns: of the torque with this law.
-    :param stribeck_velocity: (n,) [rad/s, m/s]; None = Coulomb and viscous friction only.
+    :param unknowns: unknowns of the torque with this law.
+    :param stribeck_velocity: (n,) Stribeck velocities [rad/s, m/s]; None = Coulomb and viscous
+        friction only.
     """
 
     unknowns: Unknowns
@@ -43,37 +44,38 @@ class FrictionCandidate:
 
 
 def friction_candidates(terms: TorqueTerms) -> list[FrictionCandidate]:
-    """Return the law without Stribeck term first, then one for every candidate velocity."""
+    """Return the law without a Stribeck term, then one law for every candidate velocity."""
     n = len(terms.chain)
     return [FrictionCandidate(terms.choice(None), None),
-            *(FrictionCandidate(terms.choice([k] * n), speeds)
-              for k, speeds in enumerate(terms.stribeck))]
+            *(FrictionCandidate(terms.choice([k] * n), velocities)
+              for k, velocities in enumerate(terms.stribeck))]
 
 
-def chosen_friction(candidates: Sequence[FrictionCandidate], rows: Rows, speed: Array,
+def chosen_friction(candidates: Sequence[FrictionCandidate], rows: Rows, velocity: Array,
                     strength: float) -> FrictionCandidate:
     """
     Return the law that explains the rows best for its number of unknowns.
 
-    :param candidates: the first one sets the standard of correlation in time.
-    :param rows: with all columns of the terms.
-    :param speed: (n,) typical speeds [rad/s, m/s].
-    :param strength: of the prior.
+    :param candidates: laws to choose from; the residuals of the first one give the correlation
+        in time.
+    :param rows: rows with all columns of the terms.
+    :param velocity: (n,) typical velocities [rad/s, m/s].
+    :param strength: strength of the prior.
     """
     if len(candidates) == 1:
         return candidates[0]
     triangles = joint_triangles(rows, np.ones(rows.tau.shape))
     counts, torque = rows.counts(), rows.rms_torque()
 
-    def solved(candidate: FrictionCandidate, spread: Array) -> Solution:
+    def solved(candidate: FrictionCandidate, correlation: Array) -> Solution:
         columns = [*candidate.unknowns.columns, -1]
-        prior = prior_from_chain(candidate.unknowns, torque, speed, strength)
-        return reweighted([T[:, columns] for T in triangles], counts, spread, prior)
+        prior = prior_from_chain(candidate.unknowns, torque, velocity, strength)
+        return reweighted([T[:, columns] for T in triangles], counts, correlation, prior)
 
     plain = candidates[0].unknowns.columns
     first = solved(candidates[0], np.ones(counts.size))
-    spread = integrated_correlation(rows.of_columns(plain).residuals(first.x))
-    samples = counts / spread
-    costs = [2.0 * np.sum(samples * np.log(solved(candidate, spread).deviation))
+    correlation = integrated_correlation(rows.of_columns(plain).residuals(first.x))
+    samples = counts / correlation
+    costs = [2.0 * np.sum(samples * np.log(solved(candidate, correlation).residual_sigma))
              + len(candidate.unknowns) * np.log(np.sum(samples)) for candidate in candidates]
     return candidates[int(np.argmin(costs))]

@@ -4,11 +4,11 @@ Least squares for the unknowns of the torque: ordinary, weighted by joint, robus
 
 The rows of every joint are reduced to a triangle by QR, never to normal equations, and only over
 the columns that act on that joint. Joints are weighted by their residuals (iteratively
-reweighted); filtered residuals are correlated in time, so that N samples say less than N
+reweighted). Filtered residuals are correlated in time, so N samples carry less information than N
 independent ones: their variance is multiplied by the integrated correlation. Robust weights
-(Huber) limit what single samples can do.
+(Huber) limit the influence of single samples.
 
-`essential_parameters` are those that are left when the ones the data do not need are taken out.
+`essential_parameters` tells which unknowns the data need.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from robot_dynamics_ros.estimation.regression.prior import Prior
 from robot_dynamics_ros.estimation.regression.rows import Rows
 from robot_dynamics_ros.estimation.settings import Method
 
-#: Huber's constant: residuals beyond this many deviations count linearly.
+#: Huber's constant: residuals beyond this many standard deviations count linearly.
 HUBER = 1.345
 _PASSES = 25
 
-#: Iterations end when no unknown moves by more than this part of its deviation, and no deviation
-#: by more than this part of itself.
+#: Iterations end when no unknown moves by more than this part of its standard deviation, and no
+#: residual's standard deviation by more than this part of itself.
 _SETTLED, _SAME_SIZE = 1e-3, 0.02
 _SETTLED_ROBUST = 0.02
 
-#: Residuals below this part of the torque are rounding; weights stop to grow there.
+#: Residuals below this part of the torque are rounding errors; weights grow no further there.
 _FLOOR = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
     """
-    The outcome of a least squares.
+    The result of a least squares.
 
-    :param x: (u,) the unknowns.
-    :param covariance: (u, u).
-    :param deviation: (n,) standard deviation of the residuals of each joint [N m, N].
-    :param correlation: (n,) samples that say as much as one independent one.
+    :param x: (u,) values of the unknowns.
+    :param covariance: (u, u) covariance of the unknowns.
+    :param residual_sigma: (n,) standard deviation of the residuals of each joint [N m, N].
+    :param correlation: (n,) number of samples that carry the information of one independent one.
     :param weights: (N, n) robust weights between 0 and 1.
-    :param triangle: (u, u) upper: ``covariance = (triangle^T triangle)^-1``.
+    :param triangle: (u, u) upper triangle with ``covariance = (triangle^T triangle)^-1``.
     :param fixed: (u,) unknowns held at zero because they cannot be negative.
     """
 
     x: Array
     covariance: Array
-    deviation: Array
+    residual_sigma: Array
     correlation: Array
     weights: Array
     triangle: Array
@@ -60,12 +60,12 @@ class Fit:
 
     @property
     def standard_deviations(self) -> Array:
-        """Of the unknowns (u,)."""
+        """Standard deviations of the unknowns (u,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def condition_number(self) -> float:
-        """Of the weighted rows with columns of equal length; infinite where rank is missing."""
+        """Condition number of the weighted rows, columns scaled; infinite if rank-deficient."""
         return condition_number(self.triangle[:, ~self.fixed])
 
 
@@ -87,7 +87,8 @@ def joint_triangles(rows: Rows, weights: Array) -> list[Array]:
     """
     Return for every joint a matrix (r, u + 1) with the same Gram matrix as its rows [Y | tau].
 
-    :param weights: (N, n) of the squared residuals.
+    :param rows: regression rows.
+    :param weights: (N, n) weights of the squared residuals.
     """
     result = []
     for j in range(rows.tau.shape[1]):
@@ -107,15 +108,14 @@ def solve(triangles: Sequence[Array], variances: Array, prior: Prior,
     """
     Return x (u,) and the triangle (u, u) of the weighted problem with prior.
 
-    :param triangles: of every joint.
-    :param variances: (n,) of an independent residual of each joint.
+    :param triangles: triangle of every joint.
+    :param variances: (n,) variance of an independent residual of each joint.
     :param prior: belief about the unknowns.
     :param free: (u,) unknowns to solve for; the others are zero.
     """
-    u = free.size
+    u, sigma = free.size, prior.standard_deviations
     stacked = np.vstack([*(T / np.sqrt(v) for T, v in zip(triangles, variances)),
-                         np.column_stack([np.diag(1.0 / prior.deviation),
-                                          prior.mean / prior.deviation])[free]])
+                         np.column_stack([np.diag(1.0 / sigma), prior.mean / sigma])[free]])
     R = upper_triangle(stacked[:, [*np.flatnonzero(free), u]])
     size = int(free.sum())
     x = np.zeros(u)
@@ -128,51 +128,51 @@ def solve(triangles: Sequence[Array], variances: Array, prior: Prior,
 @dataclass(frozen=True, eq=False)
 class Solution:
     """
-    Unknowns for joints weighted by what they leave.
+    The solution with every joint weighted by its own residuals.
 
-    :param x: (u,).
-    :param triangle: (free, u) of the weighted problem.
+    :param x: (u,) values of the unknowns.
+    :param triangle: (free, u) triangle of the weighted problem.
     :param free: (u,) False where held at zero.
-    :param deviation: (n,) of the residuals of each joint.
+    :param residual_sigma: (n,) standard deviation of the residuals of each joint.
     """
 
     x: Array
     triangle: Array
     free: Mask
-    deviation: Array
+    residual_sigma: Array
 
 
-def reweighted(triangles: Sequence[Array], counts: Array, spread: Array, prior: Prior, *,
+def reweighted(triangles: Sequence[Array], counts: Array, correlation: Array, prior: Prior, *,
                alike: bool = False, free: Mask | None = None) -> Solution:
     """
-    Solve again and again with the variance of every joint from its own residuals.
+    Solve repeatedly, with the variance of every joint from its own residuals.
 
-    :param triangles: of every joint.
+    :param triangles: triangle of every joint.
     :param counts: (n,) number of rows that each stands for.
-    :param spread: (n,) integrated correlation in time.
+    :param correlation: (n,) integrated correlation in time.
     :param prior: belief about the unknowns.
-    :param alike: all joints get the same variance (ordinary least squares).
+    :param alike: the same variance for all joints (ordinary least squares).
     :param free: (u,) unknowns to solve for, the others are zero; None = all.
     """
     u = prior.mean.size
     solved_for = np.ones(u, dtype=np.bool_) if free is None else free
     torque = np.array([np.linalg.norm(T[:, u]) for T in triangles]) / np.sqrt(counts)
     floor = _FLOOR * np.maximum(torque, 1e-3 * np.max(torque) + 1e-300)
-    deviation = np.maximum(torque, floor)
+    sigma = np.maximum(torque, floor)
     left = max(1.0 - float(solved_for.sum() / counts.sum()), 0.05)
     x = np.full(u, np.nan)
     for _ in range(_PASSES):
-        variances = deviation ** 2 * spread
+        variances = sigma ** 2 * correlation
         if alike:
             variances = np.full(len(triangles), np.mean(variances))
-        before, deviation_before = x, deviation
+        x_before, sigma_before = x, sigma
         x, triangle = solve(triangles, variances, prior, solved_for)
         rest = [np.linalg.norm(T[:, :u] @ x - T[:, u]) for T in triangles]
-        deviation = np.maximum(np.array(rest) / np.sqrt(counts * left), floor)
-        if (np.max(np.abs(triangle @ (x - before)), initial=0.0) < _SETTLED
-                and np.all(np.abs(np.log(deviation / deviation_before)) < _SAME_SIZE)):
+        sigma = np.maximum(np.array(rest) / np.sqrt(counts * left), floor)
+        if (np.max(np.abs(triangle @ (x - x_before)), initial=0.0) < _SETTLED
+                and np.all(np.abs(np.log(sigma / sigma_before)) < _SAME_SIZE)):
             break
-    return Solution(x, triangle, solved_for, deviation)
+    return Solution(x, triangle, solved_for, sigma)
 
 
 def fit(rows: Rows, prior: Prior, method: Method = 'robust',
@@ -180,61 +180,63 @@ def fit(rows: Rows, prior: Prior, method: Method = 'robust',
     """
     Return the unknowns that explain the torques best.
 
-    :param rows: at least one usable row.
-    :param prior: belief about the unknowns, for directions the rows do not show.
-    :param method: 'ordinary': all joints alike; 'weighted': by residual; 'robust': and Huber.
-    :param not_negative: (u,) unknowns that cannot be negative; those that would are held at 0.
+    :param rows: regression rows, at least one of them usable.
+    :param prior: belief about the unknowns; it decides where the rows say nothing.
+    :param method: kind of least squares: 'ordinary' (all joints alike), 'weighted' (joints by
+        their residuals) or 'robust' (weighted, with Huber weights).
+    :param not_negative: (u,) unknowns that cannot be negative; held at 0 if they would be.
     """
-    weights, spread = np.ones(rows.tau.shape), np.ones(rows.tau.shape[1])
+    weights, correlation = np.ones(rows.tau.shape), np.ones(rows.tau.shape[1])
     triangles, counts = joint_triangles(rows, weights), rows.counts()
     free = np.ones(prior.mean.size, dtype=np.bool_)
     x = np.full(free.size, np.nan)
     for _ in range(_PASSES):
-        found = reweighted(triangles, counts, spread, prior, alike=method == 'ordinary', free=free)
+        found = reweighted(triangles, counts, correlation, prior, alike=method == 'ordinary',
+                           free=free)
         while not_negative is not None and np.any(free & not_negative & (found.x < 0.0)):
             free = without_negative(found, prior, not_negative)
-            found = reweighted(triangles, counts, spread, prior, alike=method == 'ordinary',
-                               free=free)
+            found = reweighted(triangles, counts, correlation, prior,
+                               alike=method == 'ordinary', free=free)
         if np.max(np.abs(found.triangle @ (found.x - x)), initial=0.0) < _SETTLED_ROBUST:
             break
         x = found.x
         residuals = rows.residuals(x)
-        spread = integrated_correlation(residuals)
+        correlation = integrated_correlation(residuals)
         if method == 'robust':
-            weights = huber_weights(residuals, _robust_deviation(residuals, rows))
+            weights = huber_weights(residuals, _robust_sigma(residuals, rows))
             triangles = joint_triangles(rows, weights)
     inverse = np.linalg.pinv(found.triangle)
-    return Fit(found.x, inverse @ inverse.T, found.deviation, spread, weights, found.triangle,
-               ~free)
+    return Fit(found.x, inverse @ inverse.T, found.residual_sigma, correlation, weights,
+               found.triangle, ~free)
 
 
 def without_negative(found: Solution, prior: Prior, not_negative: Mask) -> Mask:
     """
     Return the free unknowns (u,) without those that turn negative, the most negative first.
 
-    :param found: a solution.
-    :param prior: whose deviations say how negative a value is.
+    :param found: solution that may have negative values.
+    :param prior: belief whose standard deviations say how negative a value is.
     :param not_negative: (u,) unknowns that cannot be negative.
     """
     free, x = found.free.copy(), found.x
     z = found.triangle @ found.x
     while np.any(negative := free & not_negative & (x < 0.0)):
         places = np.flatnonzero(negative)
-        free[places[np.argmin(x[places] / prior.deviation[places])]] = False
+        free[places[np.argmin(x[places] / prior.standard_deviations[places])]] = False
         x = np.zeros(free.size)
         x[free] = np.linalg.lstsq(found.triangle[:, free], z, rcond=None)[0]
     return free
 
 
-def huber_weights(residuals: Array, deviation: Array) -> Array:
-    """Return weights (N, n) of the squared residuals: 1 inside, falling outside."""
+def huber_weights(residuals: Array, sigma: Array) -> Array:
+    """Return weights (N, n) of the squared residuals: 1 up to `HUBER` sigma, then falling."""
     with np.errstate(divide='ignore', invalid='ignore'):
-        weights = np.minimum(1.0, HUBER * deviation / np.abs(residuals))
+        weights = np.minimum(1.0, HUBER * sigma / np.abs(residuals))
     return np.where(residuals == 0.0, 1.0, weights)
 
 
-def _robust_deviation(residuals: Array, rows: Rows) -> Array:
-    """Return the deviation (n,) from the median of the sizes: outliers do not count."""
+def _robust_sigma(residuals: Array, rows: Rows) -> Array:
+    """Return the standard deviations (n,) from medians, which outliers do not change."""
     result = np.empty(residuals.shape[1])
     for j in range(result.size):
         sizes = np.abs(residuals[rows.usable[:, j], j])
@@ -244,9 +246,9 @@ def _robust_deviation(residuals: Array, rows: Rows) -> Array:
 
 def integrated_correlation(residuals: Array) -> Array:
     """
-    Return how many correlated residuals of a joint say as much as one independent one (n,).
+    Return how many correlated residuals carry the information of an independent one (n,).
 
-    1 + 2 (sum of the correlations at lags 1, 2, ... up to the first that is not positive).
+    1 + 2 (sum of the correlations at lags 1, 2, ... before the first that is not positive).
     """
     N, n = residuals.shape
     size = 2 * N
@@ -263,23 +265,23 @@ def integrated_correlation(residuals: Array) -> Array:
     return result
 
 
-#: A parameter stays if leaving it out costs more than this (chi-square, 1 %).
+#: A parameter stays if removing it costs more than this (chi-square, 1 %).
 _COST = 6.63
 
 
 def essential_parameters(fit: Fit) -> Mask:
     """
-    Return which unknowns (u,) the torque cannot do without, by stepwise elimination.
+    Return the mask (u,) of the unknowns that the torque needs, by stepwise elimination.
 
-    One at a time, the unknown whose absence costs least is set to zero and the others are solved
-    again, until every absence would cost more than chance explains. The cost of an unknown is its
-    squared ratio to its standard deviation.
+    One at a time, the least significant unknown is set to zero and the others are solved for
+    again, until removing any of them would cost more than chance explains. The cost of an unknown
+    is the square of its value over its standard deviation.
     """
     left = ~fit.fixed
     z = fit.triangle @ fit.x
     while np.any(left):
-        x, deviation = _solved(fit.triangle[:, left], z)
-        cost = (x / deviation) ** 2
+        x, sigma = _solved(fit.triangle[:, left], z)
+        cost = (x / sigma) ** 2
         least = int(np.argmin(cost))
         if cost[least] > _COST:
             break

@@ -3,13 +3,13 @@
 Lin's identification procedure: joint n first, then inward (Lin 1995, section IV).
 
 The torque of joint i depends on the parameters of the bodies i to n only. With those beyond i
-known, their share phi_i (110) is taken off and what remains is A_i w_i = gamma_i (111), a small
-least squares of its own. The matrix A_i consists of the columns v_i (97)-(104), which are the
-diagonal blocks of the regressor; friction and rotor of the joint join them as further columns.
+known, their contribution phi_i (110) is subtracted; what remains is A_i w_i = gamma_i (111), a
+small least squares of its own. The matrix A_i consists of the columns v_i (97)-(104), the diagonal
+blocks of the regressor; friction and rotor of the joint join them as further columns.
 
-One pass is cheap and tells at which joint a model fails, but errors of the outer joints enter the
-inner ones and the inner torques are not used for the outer parameters. So it serves as a start
-value and a diagnosis beside one least squares over all joints.
+One pass is cheap and tells at which joint a model fails. But errors of the outer joints propagate
+inward, and the inner torques are not used for the outer parameters. So it is a diagnosis beside
+one least squares over all joints.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class JointDiagnosis:
 
     :param joint: name of the joint.
     :param unknowns: names of the parameters found at this joint.
-    :param rank: numeric rank of A_i; smaller than the number of unknowns where not excited.
-    :param condition_number: of A_i with columns of equal length; infinite if rank is missing.
-    :param relative_error: what is left of the torque of the joint, relative.
+    :param rank: numeric rank of A_i; below the number of unknowns if some are not excited.
+    :param condition_number: condition number of A_i with columns of equal length; infinite if
+        rank-deficient.
+    :param relative_error: residual of the joint over its torque.
     """
 
     joint: str
@@ -46,13 +47,13 @@ def lin_recursion(rows: Rows, blocks: Sequence[int], names: Sequence[str],
                   joint_names: Sequence[str],
                   start: Array) -> tuple[Array, tuple[JointDiagnosis, ...]]:
     """
-    Return the unknowns (u,), and what was seen joint by joint, joint 1 first.
+    Return the unknowns (u,) and the diagnosis of every joint, joint 1 first.
 
     :param rows: regression rows.
     :param blocks: (u,) joint, 0-based, that each unknown belongs to.
-    :param names: of the unknowns.
-    :param joint_names: n names.
-    :param start: (u,) values of what cannot be found.
+    :param names: names of the unknowns.
+    :param joint_names: names of the n joints.
+    :param start: (u,) values for unknowns that cannot be found.
     """
     x = start.copy()
     own_joint = np.asarray(blocks)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is believed before any data: the URDF values, with room for large errors.
+The prior: URDF values with large standard deviations.
 
-The room is the size of the composite body that a parameter belongs to: its mass, times its reach,
-times its reach squared. So a URDF without inertias is no obstacle, and data decide wherever they
-say anything at all.
+The standard deviation of a parameter is the size of the composite body it belongs to: mass, mass
+times reach, or mass times reach squared. So even a URDF without inertias will do, and the data
+decide wherever they contain information.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.estimation.regression.torque_terms import Unknowns
 
-#: Taken for links that a URDF leaves without mass or extent.
+#: Mass [kg] and reach [m] assumed for links that a URDF leaves without mass or extent.
 _SMALLEST_MASS, _SMALLEST_REACH = 0.5, 0.1
 
 
@@ -26,23 +26,24 @@ class Prior:
     """
     A belief about the unknowns, independent of each other.
 
-    :param mean: (u,).
-    :param deviation: (u,) standard deviations.
+    :param mean: (u,) expected values.
+    :param standard_deviations: (u,) standard deviations.
     """
 
     mean: Array
-    deviation: Array
+    standard_deviations: Array
 
 
-def prior_from_chain(unknowns: Unknowns, torque: Array, speed: Array,
+def prior_from_chain(unknowns: Unknowns, torque: Array, velocity: Array,
                      strength: float = 1.0) -> Prior:
     """
-    Return the belief that the URDF and the joints file stand for.
+    Return the prior given by the URDF and the joints file.
 
-    :param unknowns: what is to be found.
+    :param unknowns: unknowns of the torque.
     :param torque: (n,) root mean square of the measured torques [N m, N].
-    :param speed: (n,) root mean square speeds [rad/s, m/s].
-    :param strength: 1 = errors as large as the links themselves; 10 = a tenth of that.
+    :param velocity: (n,) root mean square velocities [rad/s, m/s].
+    :param strength: confidence in the values; 1 = errors as large as the links themselves, 10 = a
+        tenth of that.
     """
     chain = unknowns.chain
     mass, reach = composite_sizes(chain)
@@ -51,12 +52,12 @@ def prior_from_chain(unknowns: Unknowns, torque: Array, speed: Array,
     revolute = np.array([joint.revolute for joint in chain.joints])
     largest = np.maximum(torque, 1e-3 * np.max(torque, initial=1e-6))
     of_term = {'Ia': 3.0 * np.where(revolute, of_mass['kg m^2'], mass), 'Fc': largest,
-               'Fs': largest, 'offset': largest, 'Fv': largest / np.maximum(speed, 1e-3)}
-    deviation = [of_mass[units[name]][block] if name in units else _of_joint(of_term, name)
-                 for name, block in zip(unknowns.names, unknowns.blocks)]
+               'Fs': largest, 'offset': largest, 'Fv': largest / np.maximum(velocity, 1e-3)}
+    sigma = [of_mass[units[name]][block] if name in units else _of_joint(of_term, name)
+             for name, block in zip(unknowns.names, unknowns.blocks)]
     mean = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
-    # a value far larger than the body it belongs to needs room of its own size
-    return Prior(mean, np.maximum(deviation, np.abs(mean)) / strength)
+    # a value far larger than its body needs a standard deviation of its own size
+    return Prior(mean, np.maximum(sigma, np.abs(mean)) / strength)
 
 
 def _of_joint(of_term: dict[str, Array], name: str) -> float:

@@ -3,10 +3,10 @@
 Recursive least squares in square-root form, for streams.
 
 The information of all samples is a triangle R with ``R^T R`` the information matrix. A sample is
-n rows, each weighted by the deviation of its joint, which is learned from the errors of the
-predictions before the sample was used. Old information fades; where nothing new comes in, a little
-of the prior flows back instead, one unknown per sample in turn, so that no direction ever runs
-out of information (no wind-up) and the triangle is positive definite after any number of updates.
+n rows, each weighted by the standard deviation of its joint, which is learned from the errors of
+the predictions made before the sample was used. Old information fades. A little of the prior flows
+back in its place, one unknown per sample in turn, so no direction ever runs out of information (no
+wind-up) and the triangle stays positive definite after any number of updates.
 """
 
 from __future__ import annotations
@@ -33,32 +33,33 @@ from robot_dynamics_ros.estimation.regression.recursive_kernel import (
     weigh_by_numpy,
 )
 
-#: Errors are averaged over this many samples at least before they are believed.
+#: The first guess of a variance counts as much as this many prediction errors.
 _FIRST_SAMPLES = 20.0
 
-#: A deviation never falls below this part of the typical torque.
+#: A standard deviation never falls below this part of the typical torque.
 _SMALLEST = 1e-9
 
 
 class RecursiveLeastSquares:
-    """Unknowns of the torque from one sample after the other."""
+    """
+    Recursive least squares for the unknowns of the torque.
+
+    :param prior: belief about the u unknowns.
+    :param blocks: (u,) outermost joint, 0-based, whose torque each unknown acts on: row j of a
+        regressor is zero for unknowns of smaller blocks.
+    :param torque: (n,) typical torques [N m, N]; a tenth of them is the first guess of the
+        standard deviations.
+    :param horizon: number of samples after which the weight of a sample has fallen to 1/e;
+        inf = no sample fades.
+    :param robust: limit on the influence of samples with large errors.
+    :param compiled: choice of the inner loops: True = numba, False = numpy, None = numba where
+        installed.
+    :raises ParameterError: a horizon that is not longer than one sample.
+    """
 
     def __init__(self, prior: Prior, blocks: Sequence[int], torque: Array, *,
                  horizon: float = 6000.0, robust: bool = True,
                  compiled: bool | None = None) -> None:
-        """
-        Begin with the prior.
-
-        :param prior: belief about the u unknowns.
-        :param blocks: (u,) outermost joint, 0-based, whose torque each unknown acts on: row j of
-            a regressor is zero for unknowns of smaller blocks.
-        :param torque: (n,) typical torques [N m, N]: the first guess of the deviations is a
-            tenth of them.
-        :param horizon: number of samples after which a sample counts 1/e; inf = none fades.
-        :param robust: limit what samples with large errors can do.
-        :param compiled: True = by numba, False = by numpy, None = by numba where installed.
-        :raises ParameterError: a horizon that is not longer than one sample.
-        """
         if not horizon > 1.0:
             raise ParameterError(f'recursive least squares: horizon must be more than one sample, '
                                  f'got {horizon}')
@@ -69,11 +70,11 @@ class RecursiveLeastSquares:
         self._starts = np.searchsorted(sorted_blocks, np.arange(n)).astype(np.int64)
         self._limit = HUBER if robust else 0.0
         self._weigh, self._absorb = _kernels(compiled)
-        self._weights = 1.0 / prior.deviation[self._order]
+        self._weights = 1.0 / prior.standard_deviations[self._order]
         self._means = prior.mean[self._order]
         width = u // LANES + 1
         self._triangle = np.zeros((u, width, LANES))
-        self._flat = self._triangle.reshape(u, -1)  # the same numbers, as are the other pairs
+        self._flat = self._triangle.reshape(u, -1)  # the same memory, as in the pairs below
         self._flat[:, :u] = np.diag(self._weights)
         self._flat[:, u] = self._weights * self._means
         self._x_blocks = np.zeros((width, LANES))
@@ -84,7 +85,7 @@ class RecursiveLeastSquares:
         self._rows = self._sample.rows.reshape(n + 1, -1)
         self._leak = float(np.sqrt((1.0 - self.forgetting) * u))
         size = np.maximum(np.abs(torque), 1e-3 * np.max(np.abs(torque)))
-        self._deviations = np.stack([(0.1 * size) ** 2, np.full(n, _FIRST_SAMPLES),
+        self._variances = np.stack([(0.1 * size) ** 2, np.full(n, _FIRST_SAMPLES),
                                      (_SMALLEST * size) ** 2, (0.1 * size) ** 2])
         self._scale = float(np.sqrt(self.forgetting))
         self._memory = horizon
@@ -100,9 +101,9 @@ class RecursiveLeastSquares:
         return result
 
     @property
-    def deviation(self) -> Array:
+    def residual_sigma(self) -> Array:
         """Standard deviation of the prediction error of each joint (n,) [N m, N]."""
-        return np.asarray(np.sqrt(self._deviations[0]))
+        return np.asarray(np.sqrt(self._variances[0]))
 
     @property
     def triangle(self) -> Array:
@@ -114,30 +115,30 @@ class RecursiveLeastSquares:
 
     @property
     def covariance(self) -> Array:
-        """Of the unknowns (u, u)."""
+        """Covariance of the unknowns (u, u)."""
         inverse = np.linalg.inv(self.triangle)
         return np.asarray(inverse @ inverse.T)
 
     @property
     def condition_number(self) -> float:
-        """Of the triangle with columns of equal length."""
+        """Condition number of the triangle with columns of equal length."""
         return condition_number(self.triangle)
 
     @property
     def loss(self) -> float:
-        """Information that one update forgets, on the scale of `gain`."""
+        """Information that one update forgets, in the same measure as `gain`."""
         return -0.5 * self.prior.mean.size * float(np.log(self.forgetting))
 
     def solution(self) -> Solution:
         """Return the state as the solution of a least squares."""
         return Solution(self.x, self.triangle, np.ones(self.prior.mean.size, dtype=np.bool_),
-                        self.deviation)
+                        self.residual_sigma)
 
     def shift(self, by: Array) -> None:
         """
-        Let the unknowns change by known amounts, as by a load; what is known of them stays.
+        Change the unknowns by known amounts, such as those of a payload; covariances stay.
 
-        :param by: (u,).
+        :param by: (u,) change of each unknown.
         """
         u = self.prior.mean.size
         step = by[self._order]
@@ -147,45 +148,45 @@ class RecursiveLeastSquares:
         self.prior = replace(self.prior, mean=self.prior.mean + by)
 
     def state(self) -> dict[str, Array]:
-        """Return everything that later updates depend on, for `restore`."""
+        """Return the state that later updates depend on, for `restore`."""
         return {'triangle': self._flat.copy(), 'x': self._x.copy(),
-                'deviations': self._deviations.copy(), 'means': self._means.copy(),
+                'deviations': self._variances.copy(), 'means': self._means.copy(),
                 'weights': self._weights.copy(), 'counters': np.array([self._turn, self.samples]),
                 'memory': np.array([self._memory, self.gain])}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """
-        Go on where another recursion of the same unknowns was.
+        Continue from the state of another recursion with the same unknowns.
 
-        :param state: of `state`.
-        :raises ParameterError: of other unknowns, or not finite.
+        :param state: arrays returned by `state`.
+        :raises ParameterError: the state of other unknowns, or not finite.
         """
         own = self.state()
         for name, values in own.items():
             given = state.get(name)
             if given is None or given.shape != values.shape or not np.all(np.isfinite(given)):
                 raise ParameterError(f'recursive least squares: {name} of the state is missing, '
-                                     'of another size or not finite')
+                                     'has another size or is not finite')
         self._flat[:] = state['triangle']
         self._x[:] = state['x']
-        self._deviations[:] = state['deviations']
+        self._variances[:] = state['deviations']
         self._means, self._weights = state['means'].copy(), state['weights'].copy()
         self._turn, self.samples = (int(value) for value in state['counters'])
         self._memory, self.gain = (float(value) for value in state['memory'])
         self.forgetting = float(np.exp(-1.0 / self._memory))
         self._scale = float(np.sqrt(self.forgetting))
         self._leak = float(np.sqrt((1.0 - self.forgetting) * self._means.size))
-        mean, deviation = np.empty((2, self._means.size))
-        mean[self._order], deviation[self._order] = self._means, 1.0 / self._weights
-        self.prior = replace(self.prior, mean=mean, deviation=deviation)
+        mean, sigma = np.empty((2, self._means.size))
+        mean[self._order], sigma[self._order] = self._means, 1.0 / self._weights
+        self.prior = replace(self.prior, mean=mean, standard_deviations=sigma)
 
     def update(self, Y: Array, tau: Array, forget: bool = True) -> Array:
         """
-        Use one sample.
+        Absorb one sample.
 
         :param Y: (n, u) regressor, finite.
         :param tau: (n,) torque [N m, N]; NaN = not measured.
-        :param forget: False: nothing fades this time.
+        :param forget: whether old information fades.
         :returns: (n,) error of the prediction before the sample was used; NaN where not measured.
         :raises StateError: a wrong size.
         """
@@ -194,10 +195,10 @@ class RecursiveLeastSquares:
             raise StateError(f'recursive least squares: regressor {Y.shape} and torque '
                              f'{tau.shape}, expected {(n, u)} and {(n,)}')
         rows, starts, error, buffer = self._sample
-        # what fades in u samples flows back from the prior, one unknown per sample
+        # the prior makes up for what fades: one unknown per sample, all of them in u samples
         k = self._turn
         back = self._leak * self._weights[k] if forget else 0.0
-        factor = self._weigh(Y, tau, self._x, self._order, self._starts, self._deviations,
+        factor = self._weigh(Y, tau, self._x, self._order, self._starts, self._variances,
                              self._memory, self._limit, k, back, self._means[k], self._rows,
                              starts, error)
         scale = factor * (self._scale if forget else 1.0)
@@ -208,7 +209,7 @@ class RecursiveLeastSquares:
 
 
 def _kernels(compiled: bool | None) -> tuple[Callable[..., float], Callable[..., float]]:
-    """Return the inner loops, compiled where numba is installed and wanted."""
+    """Return the inner loops, compiled if asked for and numba is installed."""
     if compiled is False:
         return weigh_by_numpy, absorb_by_numpy
     try:

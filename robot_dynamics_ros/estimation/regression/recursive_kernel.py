@@ -2,9 +2,9 @@
 """
 The inner loops of the recursive least squares: weigh the rows of a sample, absorb them.
 
-Written in the part of Python that numba compiles; without numba numpy does the same. The triangle
-never becomes a normal equation, so it stays positive definite whatever comes in, and rounding
-errors do not add up.
+Written in the subset of Python that numba compiles; without numba, numpy does the same. Normal
+equations are never formed, so the information matrix stays positive definite whatever comes in,
+and rounding errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LANES = 8
 
 class Sample(NamedTuple):
     """
-    Scratch of one update: weighted rows, sorted by the first column that is not zero.
+    Work space of one update: weighted rows, sorted by the first column that is not zero.
 
-    :param rows: (n + 1, blocks, LANES) rows of the joints and of the prior; column u is the right
-        side.
-    :param starts: (n + 1,) first column of each row, not falling.
+    :param rows: (n + 1, blocks, LANES) rows of the joints and of the prior; column u is the
+        right-hand side.
+    :param starts: (n + 1,) first column of each row, non-decreasing.
     :param error: (n,) prediction errors; NaN where not measured.
-    :param buffer: (LANES + n + 1,) scratch.
+    :param buffer: (LANES + n + 1,) work space.
     """
 
     rows: Array
@@ -46,31 +46,31 @@ class Sample(NamedTuple):
     buffer: Array
 
 
-def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, deviations: Array,
+def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, variances: Array,
           memory: float, limit: float, turn: int, back: float, mean: float, rows: Array,
           row_starts: Indices, error: Array) -> float:
     """
-    Fill the rows of a sample, and learn the deviations of the joints from its errors.
+    Fill the rows of a sample, and learn the error variances of the joints from it.
 
     A joint that becomes much less predictable has changed. Its past rows were weighted with a
-    deviation that no longer holds: were they kept, they would outvote the present for many
-    horizons. So the old triangle is to be scaled down then.
+    variance that no longer holds; if they were kept, they would outweigh the present for many
+    horizons. So the old triangle is then scaled down.
 
     :param Y: (n, u) regressor.
-    :param tau: (n,); NaN = not measured.
+    :param tau: (n,) torque; NaN = not measured.
     :param x: (width,) unknowns in sorted order.
     :param order: (u,) column of Y for each sorted unknown.
-    :param starts: (n,) first sorted unknown that acts on each joint, not falling.
-    :param deviations: (4, n) variance of the errors, how many errors it is the mean of, its
-        smallest value, and the variance that past rows were trusted with; changed.
-    :param memory: number of errors to average at most.
-    :param limit: errors beyond this many deviations count linearly; 0 = no limit.
+    :param starts: (n,) first sorted unknown that acts on each joint, non-decreasing.
+    :param variances: (4, n) variance of the errors, number of errors it is the mean of, its
+        smallest value, and the variance that past rows were weighted with; updated.
+    :param memory: largest number of errors to average.
+    :param limit: number of standard deviations beyond which errors count linearly; 0 = none.
     :param turn: sorted unknown whose prior flows back.
-    :param back: weight of that; 0 = nothing.
+    :param back: weight of that prior; 0 = none.
     :param mean: prior value of that unknown.
-    :param rows: (n + 1, width) gets the weighted rows; column u is the right side.
-    :param row_starts: (n + 1,) gets their first columns.
-    :param error: (n,) gets the prediction errors.
+    :param rows: (n + 1, width) output: weighted rows; column u is the right-hand side.
+    :param row_starts: (n + 1,) output: first columns of the rows.
+    :param error: (n,) output: prediction errors.
     :returns: factor on the old triangle, 1 if no joint has changed.
     """
     n, u = Y.shape
@@ -98,7 +98,7 @@ def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, devia
             rows[r, c] = entry
             prediction += entry * x[c]
         error[j] = tau[j] - prediction
-        variance, seen = deviations[0, j], deviations[1, j]
+        variance, seen = variances[0, j], variances[1, j]
         weight = 1.0 / math.sqrt(variance)
         if not abs(error[j]) < math.inf:  # isfinite is x - x, which reassociation folds to 0
             weight = 0.0
@@ -109,14 +109,14 @@ def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, devia
                     weight *= math.sqrt(limit / (abs(error[j]) * weight))
                 square = min(square, 9.0 * limit * limit * variance)
             seen = min(seen + 1.0, memory)
-            deviations[1, j] = seen
-            variance = max(variance + (square - variance) / seen, deviations[2, j])
-            deviations[0, j] = variance
-            if seen < LEARNED or variance < deviations[3, j]:
-                deviations[3, j] = variance
-            elif variance > GROWN * deviations[3, j]:
-                factor = min(factor, math.sqrt(deviations[3, j] / variance))
-                deviations[3, j] = variance
+            variances[1, j] = seen
+            variance = max(variance + (square - variance) / seen, variances[2, j])
+            variances[0, j] = variance
+            if seen < LEARNED or variance < variances[3, j]:
+                variances[3, j] = variance
+            elif variance > GROWN * variances[3, j]:
+                factor = min(factor, math.sqrt(variances[3, j] / variance))
+                variances[3, j] = variance
         for c in range(starts[j], u):
             rows[r, c] *= weight
         rows[r, u] = weight * tau[j] if weight > 0.0 else 0.0
@@ -128,20 +128,20 @@ def weigh(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices, devia
 def absorb(triangle: Array, rows: Array, starts: Indices, scale: float, buffer: Array,
            x: Array) -> float:
     """
-    Put rows into the triangle and solve it.
+    Absorb rows into the triangle and solve it.
 
     Columns are in blocks of LANES, so that every inner loop has the same length and becomes a few
     vector instructions; columns left of the diagonal in a block are zero and stay so.
 
-    :param triangle: (u, blocks, LANES) upper triangle R and, as column u, the right side z with
-        ``R x = z``; changed.
-    :param rows: (m, blocks, LANES) weighted rows and their right sides; used up. Row i has zeros
-        before column starts[i].
-    :param starts: (m,) not falling.
-    :param scale: factor on the old triangle: the root of the forgetting factor.
-    :param buffer: (LANES + m,) scratch.
-    :param x: (blocks, LANES) gets the solution, zeros behind it.
-    :returns: logarithm of the growth of the determinant of R, against the scaled old one.
+    :param triangle: (u, blocks, LANES) upper triangle R and, as column u, the right-hand side z
+        with ``R x = z``; updated.
+    :param rows: (m, blocks, LANES) weighted rows and their right-hand sides; overwritten.
+        Row i has zeros before column starts[i].
+    :param starts: (m,) first column of each row, non-decreasing.
+    :param scale: factor on the old triangle: the square root of the forgetting factor.
+    :param buffer: (LANES + m,) work space.
+    :param x: (blocks, LANES) output: solution, padded with zeros.
+    :returns: logarithm of the ratio of the determinant of R to that of the scaled old one.
     """
     u, blocks, m = triangle.shape[0], triangle.shape[1], rows.shape[0]
     step, entries = buffer[:LANES], buffer[LANES:]
@@ -192,7 +192,7 @@ def absorb(triangle: Array, rows: Array, starts: Indices, scale: float, buffer: 
 
 
 def weigh_by_numpy(Y: Array, tau: Array, x: Array, order: Indices, starts: Indices,
-                   deviations: Array, memory: float, limit: float, turn: int, back: float,
+                   variances: Array, memory: float, limit: float, turn: int, back: float,
                    mean: float, rows: Array, row_starts: Indices, error: Array) -> float:
     """Do the same as `weigh`; the prior's row comes last."""
     n, u = Y.shape
@@ -200,7 +200,7 @@ def weigh_by_numpy(Y: Array, tau: Array, x: Array, order: Indices, starts: Indic
     rows[:n, :u] = Y[:, order]
     error[:] = tau - rows[:n, :u] @ x[:u]
     measured = np.isfinite(error)
-    variance, seen, smallest, trusted = deviations
+    variance, seen, smallest, trusted = variances
     weight = np.where(measured, 1.0 / np.sqrt(variance), 0.0)
     square = np.where(measured, error, 0.0) ** 2
     if limit > 0.0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regression rows: ``tau = Y x``, columns and torques through the same further filter."""
+"""Regression rows ``tau = Y x``; columns and torques pass the same parallel filter."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples, low_pass, shrunk
 
-#: Samples per period of the parallel filter that are kept.
+#: Samples kept per period of the parallel filter.
 _KEPT = 4.0
 
-#: States whose columns are computed at once: bounds the memory.
+#: Number of states whose columns are computed at once; it bounds the memory.
 _CHUNK = 4000
 
 Progress = Callable[[float], None]
 
 
 class Columns(Protocol):
-    """Whatever torque is linear in: the parameters of the arm, or of a load."""
+    """Columns of parameters that the torque is linear in: those of the arm, or of a payload."""
 
     chain: Chain
 
@@ -41,12 +41,12 @@ class Rows:
     """
     Regression rows, joint by joint: ``tau = Y x`` where `usable`.
 
-    :param Y: (N, n, u).
-    :param tau: (N, n) [N m, N].
-    :param usable: (N, n).
+    :param Y: (N, n, u) regressor.
+    :param tau: (N, n) torques [N m, N].
+    :param usable: (N, n) mask of the rows that count.
     :param t: (N,) time [s].
-    :param stretch: (N,) number of the stretch of time that a sample belongs to.
-    :param states: (N, 2 n) positions and speeds.
+    :param stretch: (N,) number of the stretch that a sample belongs to.
+    :param states: (N, 2 n) positions and velocities.
     """
 
     Y: Array
@@ -92,16 +92,18 @@ def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
                     moving: Sequence[Mask], parallel_cutoff: float | None,
                     progress: Progress | None = None) -> Rows:
     """
-    Return the rows of all stretches that say anything.
+    Return the usable rows of all stretches.
 
-    The parallel filter makes up for what the first one cannot treat alike: columns that are not
-    linear in the motion (friction, products of speeds) and the measured torque.
+    Columns that are not linear in the motion (friction, products of velocities) do not match a
+    torque that was filtered like the motion. The parallel filter, applied to columns and torque
+    alike, removes the difference.
 
-    :param terms: the columns.
-    :param samples: smoothed stretches.
-    :param moving: samples of each stretch that are used.
-    :param parallel_cutoff: of the filter on columns and torque [Hz]; None = no such filter.
-    :param progress: called with the part that is done.
+    :param terms: columns of the regressor.
+    :param samples: smoothed samples of each stretch.
+    :param moving: mask of the samples of each stretch to use.
+    :param parallel_cutoff: cut-off frequency of the filter on columns and torque [Hz]; None = no
+        such filter.
+    :param progress: function that is called with the part that is done.
     """
     parts: list[Rows] = []
     total, done = sum(len(each) for each in samples), 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Held-out data: blocks of time, none of which was seen in training.
+Held-out data: blocks of time that the training has not seen.
 
-A motion that repeats would be both trained and tested if time alone were split. So a period is
-looked for first and the blocks are parts of it; and training samples whose position and speed are
-nearly those of a test sample are left out, whatever the reason they are alike.
+If only time were split, a periodic motion would be tested on what it was trained with. So a period
+is searched for first, and the blocks are parts of it. Besides, training samples whose position and
+velocity nearly equal those of a test sample are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from robot_dynamics_ros.arrays import Array, Mask
 #: Number of the block of every sample (N,).
 Blocks = NDArray[np.int64]
 
-#: States nearer than this part of the typical position and speed are the same.
+#: States closer than this fraction of the typical position and velocity are the same.
 _SAME_STATE = 0.03
 
 #: Mean squared difference after one period, relative to twice the variance.
@@ -66,8 +66,8 @@ def block_numbers(groups: Blocks, positions: Array,
     """
     Return the block (N,) of every sample, and the periods found (in samples).
 
-    :param groups: (N,) number of the stretch of time of each sample.
-    :param positions: (N, n).
+    :param groups: (N,) number of the stretch of each sample.
+    :param positions: (N, n) joint positions.
     :param folds: number of blocks.
     """
     phase, length = np.zeros(len(groups)), np.full(len(groups), np.nan)
@@ -90,8 +90,8 @@ def last_part(count: int, part: float) -> Blocks:
     """
     Return 0 for samples (N,) to train with and 1 for the last ones.
 
-    :param count: N.
-    :param part: which part is held out.
+    :param count: number of samples N.
+    :param part: part that is held out.
     """
     return (np.arange(count) >= round((1.0 - part) * count)).astype(np.int64)
 
@@ -101,9 +101,9 @@ def folds_of(blocks: Blocks, states: Array,
     """
     Yield masks (N,) of training and test samples, one pair per tested block.
 
-    :param blocks: (N,) from `block_numbers` or `last_part`.
-    :param states: (N, 2 n) positions and speeds.
-    :param tested: the blocks to hold out.
+    :param blocks: (N,) blocks from `block_numbers` or `last_part`.
+    :param states: (N, 2 n) positions and velocities.
+    :param tested: blocks to hold out.
     """
     scale = np.std(states, axis=0)
     moving = scale > 1e-6 * np.max(scale, initial=1e-12)

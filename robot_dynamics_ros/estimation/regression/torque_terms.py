@@ -3,8 +3,8 @@
 The unknowns of a robot's torque, and the columns that multiply them.
 
 All terms are linear: minimal parameters, rotor inertias, viscous and Coulomb friction, offsets,
-and, where wanted, the excess of the friction near standstill (Stribeck) for several candidates of
-the Stribeck velocity, which enters nonlinearly and is found by trying.
+and optionally the excess of static over Coulomb friction (Stribeck). The Stribeck velocity enters
+nonlinearly, so there are columns for several candidates of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.numeric_set import independent_columns
 
-#: States at which dependent columns are found.
+#: Number of random states at which dependent columns are found.
 _STATES = 150
 _SEED = 1995
 
@@ -35,52 +35,49 @@ class TorqueTerms:
     """
     Columns of the torque of one robot.
 
-    The columns are those of the model, then n of every Stribeck candidate.
+    The columns are those of the model, followed by n for every Stribeck candidate.
+
+    :param chain: the robot; its joint physics gives `coulomb_velocity` and the coupling.
+    :param gravity_removed: flag of each joint whose measured torque lacks the gravity torque.
+    :param stribeck: (candidates, n) Stribeck velocities [rad/s, m/s]; None = no such terms.
+    :param friction: whether viscous and Coulomb friction are unknowns.
     """
 
     def __init__(self, chain: Chain, *, gravity_removed: Sequence[bool] | None = None,
                  stribeck: Array | None = None, friction: bool = True) -> None:
-        """
-        Prepare the columns.
-
-        :param chain: the robot; its joint physics gives the smoothing speed and the coupling.
-        :param gravity_removed: joints whose measured torque lacks the weight of the arm.
-        :param stribeck: (candidates, n) Stribeck velocities [rad/s, m/s]; None = no such terms.
-        :param friction: False = viscous and Coulomb friction are no unknowns.
-        """
         self.chain = chain
         self.model: Model = compile_model(chain)
         self.mlc: MlcSet = self.model.mlc
         self.stribeck = np.zeros((0, len(chain))) if stribeck is None else stribeck
         removed = [False] * len(chain) if gravity_removed is None else list(gravity_removed)
-        self._weightless = np.array(removed)
+        self._without_gravity = np.array(removed)
         names = enumerate(self.model.columns)
         wanted = [k for k, name in names if friction or not name.startswith(('Fv', 'Fc'))]
-        # rotors last: what an offset or a link can explain is not put down to a rotor
+        # rotors last: what an offset or a link can explain is not attributed to a rotor
         self._fixed = sorted(wanted, key=lambda k: self.model.columns[k].startswith('Ia'))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns; ``Fs3`` appears once for every candidate."""
+        """Names of the columns; names such as ``Fs3`` appear once for every candidate."""
         excess = [f'Fs{j + 1}' for j in range(len(self.chain))]
         return (*self.model.columns, *(excess * len(self.stribeck)))
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the columns (N, n, P) at N states, with measured-torque rows per joint."""
+        """Return the columns (N, n, P) at N states; without gravity where it is removed."""
         Y = self.model.regressor(q, qd, qdd, joint_terms=True)
-        if np.any(self._weightless):
+        if np.any(self._without_gravity):
             rest = np.zeros_like(q)
-            weight = self.model.regressor(q, rest, rest)
-            Y[:, self._weightless, :len(self.mlc)] -= weight[:, self._weightless]
+            gravity = self.model.regressor(q, rest, rest)
+            Y[:, self._without_gravity, :len(self.mlc)] -= gravity[:, self._without_gravity]
         physics = self.chain.joint_physics
         return np.concatenate(
-            [Y, *(stribeck_columns(physics, speeds, qd) for speeds in self.stribeck)], axis=-1)
+            [Y, *(stribeck_columns(physics, velocity, qd) for velocity in self.stribeck)], axis=-1)
 
     def choice(self, candidates: Sequence[int] | None = None) -> Unknowns:
         """
         Return the unknowns that the torque can tell apart, by the rank at random states.
 
-        :param candidates: number of the Stribeck candidate of each joint; None = no such terms.
+        :param candidates: index of the Stribeck candidate of each joint; None = no such terms.
         """
         n, fixed = len(self.chain), len(self.model.columns)
         indices = list(self._fixed)
@@ -89,7 +86,7 @@ class TorqueTerms:
         W = self._at_random_states()[:, :, indices]
         stacked = W.reshape(-1, len(indices))
         scale = np.linalg.norm(stacked, axis=0)
-        scale[scale <= _DUST * np.max(scale)] = np.inf  # a column of dust is a column of zeros
+        scale[scale <= _DUST * np.max(scale)] = np.inf  # rounding errors only: a column of zeros
         R = np.asarray(np.linalg.qr(stacked / scale, mode='r'))
         kept = independent_columns(R)
         grouping, *_ = np.linalg.lstsq(R[:, kept], R, rcond=None)
@@ -107,9 +104,10 @@ class TorqueTerms:
         n = len(self.chain)
         revolute = np.array([joint.revolute for joint in self.chain.joints])
         q = np.where(revolute, np.pi, 2.0) * rng.uniform(-1.0, 1.0, (_STATES, n))
-        speeds = np.vstack([np.ones(n), self.stribeck])  # all of them must be seen
+        velocities = np.vstack([np.ones(n), self.stribeck])  # so that every candidate shows
         qd, qdd = rng.normal(size=(2, _STATES, n))
-        return self.regressor(q, qd * speeds[rng.integers(len(speeds), size=_STATES)], qdd)
+        scale = velocities[rng.integers(len(velocities), size=_STATES)]
+        return self.regressor(q, qd * scale, qdd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +115,13 @@ class Unknowns:
     """
     Independent unknowns of the torque.
 
-    :param mlc: the minimal set of the links.
+    :param mlc: minimal set of the links.
     :param chain: the robot.
     :param names: u names such as ``U2_33``, ``Ia3``, ``Fc1``, ``Fs1``.
-    :param columns: their places among the columns of `TorqueTerms`.
-    :param blocks: joint (0-based) of each one: the outermost whose torque it acts on.
-    :param all_names: names of all columns that were looked at.
-    :param grouping: (u, all): how the dependent ones enter those kept, e.g. Ia1 in U1_33.
+    :param columns: index of each among the columns of `TorqueTerms`.
+    :param blocks: outermost joint (0-based) whose torque each acts on.
+    :param all_names: names of all columns that they were chosen from.
+    :param grouping: (u, all) coefficients of all columns in those kept, e.g. of Ia1 in U1_33.
     """
 
     mlc: MlcSet
@@ -140,7 +138,7 @@ class Unknowns:
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        """Of the minimal parameters, with the joint terms that are inside of them."""
+        """Formulas of the minimal parameters, with the joint terms grouped into them."""
         p = len(self.mlc)
         names = (*self.chain.standard_parameter_names, *self.all_names[p:])
         rows = {name: row for name, row in zip(self.names, self.grouping)}
@@ -160,10 +158,10 @@ class Unknowns:
 
     def values(self, mlc_values: Array, physics: JointPhysics) -> Array:
         """
-        Return the unknowns (u,) of known parameters.
+        Return the values of the unknowns (u,) for known parameters.
 
-        :param mlc_values: (p,) of the links alone.
-        :param physics: joint terms; a rotor inertia of NaN counts as grouped already.
+        :param mlc_values: (p,) minimal parameters of the links alone.
+        :param physics: joint terms; a rotor inertia of NaN is already grouped into `mlc_values`.
         """
         static = physics.coulomb if physics.static is None else physics.static
         terms = {'Ia': np.nan_to_num(physics.rotor_inertia), 'Fv': physics.viscous,
@@ -175,10 +173,10 @@ class Unknowns:
 
     def physics(self, values: Array, stribeck_velocity: Array | None) -> JointPhysics:
         """
-        Return the joint terms of unknowns; 0 for a term that is no unknown, NaN for a rotor.
+        Return the joint terms; 0 for a term that is not an unknown, NaN for such a rotor.
 
-        :param values: (u,).
-        :param stribeck_velocity: (n,) [rad/s, m/s]; None = no such terms.
+        :param values: (u,) values of the unknowns.
+        :param stribeck_velocity: (n,) Stribeck velocities [rad/s, m/s]; None = no such terms.
         """
         known = dict(zip(self.names, values))
 
@@ -195,12 +193,12 @@ class Unknowns:
 
     def minimal(self, values: Array) -> Array:
         """
-        Return the minimal parameters (p,) of unknowns.
+        Return the minimal parameters (p,).
 
-        One that is no unknown (measured torques without the weight of the arm) keeps the value
-        of the URDF, and what depends on it is taken off the others.
+        A parameter that is not an unknown (because the measured torques lack gravity) keeps the
+        value of the URDF, and its contribution is subtracted from the others.
 
-        :param values: (u,).
+        :param values: (u,) values of the unknowns.
         """
         urdf = self.mlc.of(self.chain)
         lost = [j for j, name in enumerate(self.mlc.names) if name not in self.names]
@@ -213,9 +211,9 @@ def stribeck_columns(physics: JointPhysics, velocities: Array, qd: Array) -> Arr
     """
     Return the columns (N, n, n) of the excess of static over Coulomb friction.
 
-    :param physics: gives `coulomb_velocity` and `coupling`.
+    :param physics: joint terms; only `coulomb_velocity` and `coupling` are used.
     :param velocities: (n,) Stribeck velocities [rad/s, m/s].
-    :param qd: (N, n) joint speeds [rad/s, m/s].
+    :param qd: (N, n) joint velocities [rad/s, m/s].
     """
     n = len(physics)
     unit = replace(physics, coulomb=np.zeros(n), static=np.ones(n), stribeck_velocity=velocities)

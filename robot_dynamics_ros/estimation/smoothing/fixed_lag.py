@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Causal smoothing of a stream with a fixed lag: q, qd, qdd and an equally filtered torque.
+Causal smoothing of a stream with a fixed lag: q, qd, qdd and torque, equally filtered.
 
-A symmetric kernel over the last samples gives values in the middle of its window, without phase
-error but late by half of it. The kernel is that of a local cubic fit under a smooth window: it
-leaves polynomials up to the third order untouched and has no side lobes to speak of.
+A symmetric kernel over the last samples gives the values in the middle of its window: no phase
+error, but a lag of half the window. It is the kernel of a local cubic fit under a smooth window,
+which preserves polynomials up to the third order and has negligible side lobes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from robot_dynamics_ros.estimation.recordings.cleaning import GAP_STEPS, CutOut
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
 
-#: A pause this much of the period of the cut-off frequency is bridged: the smoother sees no more
-#: of it than of jitter.
+#: Pauses up to this part of the period of the cut-off frequency are bridged: to the smoother they
+#: are no worse than jitter.
 _BRIDGED = 0.1
 
 
@@ -32,10 +32,10 @@ class SmoothedState:
     One smoothed sample of a stream.
 
     :param t: time [s].
-    :param q: (n,) [rad, m].
-    :param qd: (n,) [rad/s, m/s].
-    :param qdd: (n,) [rad/s^2, m/s^2].
-    :param tau: (n,) [N m, N]; NaN where one of the samples in the window has none.
+    :param q: (n,) positions [rad, m].
+    :param qd: (n,) velocities [rad/s, m/s].
+    :param qdd: (n,) accelerations [rad/s^2, m/s^2].
+    :param tau: (n,) torques [N m, N]; NaN where one of the samples in the window has none.
     """
 
     t: float
@@ -61,10 +61,10 @@ def smoothing_kernel(half: int) -> Array:
 
 def half_width(cutoff: float, step: float) -> int:
     """
-    Return the smallest kernel that halves a sine of the cut-off frequency.
+    Return the half width of the smallest kernel that halves a sine of the cut-off frequency.
 
-    :param cutoff: [Hz].
-    :param step: between samples [s].
+    :param cutoff: cut-off frequency [Hz].
+    :param step: time between samples [s].
     """
     half = 1
     while True:
@@ -77,22 +77,19 @@ def half_width(cutoff: float, step: float) -> int:
 
 class FixedLagSmoother:
     """
-    Smooths joint states as they come; what cannot be used is left out and counted.
+    Smooths joint states one by one; unusable samples are left out and counted.
 
-    Samples are put on an even grid first, so jitter does no harm. After a pause, or time running
-    backward for good, it starts anew.
+    Samples are interpolated onto an even grid first, so jitter does no harm. The smoother restarts
+    after a pause, or when the clock was set back.
+
+    :param n: number of joints.
+    :param step: step of the even grid [s], about that of the samples.
+    :param cutoff: cut-off frequency [Hz], below half the sampling rate.
+    :param every: factor of downsampling: keep only every `every`-th smoothed sample.
+    :raises ParameterError: a cut-off frequency above half the sampling rate.
     """
 
     def __init__(self, n: int, step: float, cutoff: float, every: int = 1) -> None:
-        """
-        Begin with nothing.
-
-        :param n: number of joints.
-        :param step: of the even grid [s], about that of the samples.
-        :param cutoff: [Hz], below half the sampling rate.
-        :param every: only each so many-th smoothed sample is made.
-        :raises ParameterError: a cut-off frequency that the samples cannot show.
-        """
         if not (step > 0.0 and 0.0 < cutoff * step < 0.5):
             raise ParameterError(f'smoother: the cut-off frequency {cutoff} Hz must be below half '
                                  f'the sampling rate {1.0 / step if step > 0 else step:g} Hz')
@@ -117,23 +114,23 @@ class FixedLagSmoother:
         Take one sample and return the smoothed ones that it completes.
 
         :param t: time [s].
-        :param q: (n,) [rad, m].
-        :param qd: (n,) [rad/s, m/s]; None = from the positions.
-        :param tau: (n,) [N m, N]; NaN = none.
+        :param q: (n,) positions [rad, m].
+        :param qd: (n,) velocities [rad/s, m/s]; None = from the positions.
+        :param tau: (n,) torques [N m, N]; NaN = none.
         """
         return self.feed_many(np.array([t]), q[None], None if qd is None else qd[None], tau[None])
 
     def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
         """
-        Take N samples at once, as `feed` one after the other; quicker.
+        Take N samples at once: the same as N calls of `feed`, but faster.
 
         :param t: (N,) time [s].
-        :param q: (N, n) [rad, m].
-        :param qd: (N, n) [rad/s, m/s]; None = from the positions.
-        :param tau: (N, n) [N m, N]; NaN = none.
+        :param q: (N, n) positions [rad, m].
+        :param qd: (N, n) velocities [rad/s, m/s]; None = from the positions.
+        :param tau: (N, n) torques [N m, N]; NaN = none.
         """
-        speed = np.full_like(q, np.nan) if qd is None else qd
-        values = np.concatenate([q, speed, tau], axis=1)
+        velocity = np.full_like(q, np.nan) if qd is None else qd
+        values = np.concatenate([q, velocity, tau], axis=1)
         state = values[:, :self._n if qd is None else 2 * self._n]
         before = -np.inf if self._last is None else self._last[0]
         steps = np.diff(t, prepend=before) if self._last is not None else np.diff(t)
@@ -147,7 +144,7 @@ class FixedLagSmoother:
         return states
 
     def _accepts(self, t: float, state: Array) -> bool:
-        """Say whether a sample may be used; start anew where it does not go on from the last."""
+        """Return whether a sample is usable; restart where it does not continue the last one."""
         if not (np.isfinite(t) and np.all(np.isfinite(state))):
             self.cut_out += CutOut(invalid_state=1)
             return False
@@ -166,7 +163,7 @@ class FixedLagSmoother:
         return True
 
     def _extended(self, t: Array, values: Array) -> list[SmoothedState]:
-        """Put good samples on the even grid and return what they complete."""
+        """Interpolate good samples onto the even grid; return the states that they complete."""
         if self._last is None:
             self._last, self._next = (float(t[0]), values[0]), float(t[0]) + self.step
             self._grid, self._count = values[:1].copy(), 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From recordings to smoothed samples: checked, cut, filtered, with what was noticed."""
+"""From recordings to smoothed samples: checking, cleaning and filtering."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ class Prepared:
     """
     Samples ready for regression.
 
-    :param stretches: evenly sampled, before the filter.
-    :param samples: smoothed, one entry per stretch.
-    :param moving: samples of each entry that are no standstill.
-    :param cutoff: of the filter [Hz]; None = none.
-    :param parallel_cutoff: of the filter on regressor and torque [Hz]; None = none.
-    :param speed: (n,) root mean square speed of each joint [rad/s, m/s].
-    :param cut_out: what was not used.
-    :param findings: what was noticed.
+    :param stretches: evenly sampled stretches, before the filter.
+    :param samples: smoothed samples of each stretch.
+    :param moving: mask of the samples of each stretch during which a joint moves.
+    :param cutoff: cut-off frequency of the filter [Hz]; None = no filter.
+    :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
+        None = no filter.
+    :param velocity: (n,) root mean square velocity of each joint [rad/s, m/s].
+    :param cut_out: counts of what was not used.
+    :param findings: findings about the recordings.
     """
 
     stretches: tuple[Stretch, ...]
@@ -52,7 +53,7 @@ class Prepared:
     moving: tuple[Mask, ...]
     cutoff: float | None
     parallel_cutoff: float | None
-    speed: Array
+    velocity: Array
     cut_out: CutOut
     findings: tuple[Finding, ...]
 
@@ -60,7 +61,7 @@ class Prepared:
 def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemantics,
             settings: IdentificationSettings) -> Prepared:
     """
-    Check, cut and smooth recordings.
+    Check, clean and smooth recordings.
 
     :raises RecordingError: a recording that cannot be used.
     :raises IdentificationError: nothing moves.
@@ -79,18 +80,18 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     findings += _still_joints(chain, stretches)
     cutoff, parallel = _cutoffs(settings, stretches)
     samples = [smooth(stretch, cutoff) for stretch in stretches]
-    speed = np.sqrt(np.mean(np.concatenate([part.qd for part in samples]) ** 2, axis=0))
-    moving = [~standstill(part, speed) for part in samples]
+    velocity = np.sqrt(np.mean(np.concatenate([part.qd for part in samples]) ** 2, axis=0))
+    moving = [~standstill(part, velocity) for part in samples]
     standing = sum(int(np.sum(~use)) * round(part.step / stretch.step)
                    for use, part, stretch in zip(moving, samples, stretches))
     if not any(np.any(use) for use in moving):
-        raise IdentificationError('not identifiable: the robot stands still all the time')
-    return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel, speed,
-                    cut + CutOut(standstill=standing), tuple(findings))
+        raise IdentificationError('not identifiable: the robot never moves')
+    return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel,
+                    velocity, cut + CutOut(standstill=standing), tuple(findings))
 
 
 def _still_joints(chain: Chain, stretches: Sequence[Stretch]) -> list[Finding]:
-    """Return a finding for every joint that never moves; refuse if none moves."""
+    """Return a finding for every joint that never moves; raise an error if none moves."""
     q = np.concatenate([stretch.q for stretch in stretches])
     still = np.ptp(q, axis=0) < _RANGE
     if np.all(still):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states as they come in, smoothed samples with joint torques out."""
+"""From a stream of joint states to smoothed samples with joint torques."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robot_dynamics_ros.estimation.recordings.cleaning import AT_LIMIT, CutOut
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import FixedLagSmoother, SmoothedState
 
-#: Samples from which the sampling rate is found.
+#: Number of samples from which the sampling rate is found.
 _RATE_SAMPLES = 30
 
 #: Smoothed samples per period of the cut-off frequency.
@@ -22,20 +22,17 @@ _KEPT = 4.0
 
 class StreamSampler:
     """
-    Finds the sampling rate, turns efforts into torques, smooths and thins out.
+    Finds the sampling rate, turns efforts into torques, smooths and downsamples.
 
     Samples that cannot be used are left out and counted in `cut_out`.
+
+    :param chain: the robot; its effort limits tell which efforts are saturated.
+    :param effort: meaning of the efforts.
+    :param cutoff: cut-off frequency of the smoother [Hz], at most 0.4 of the sampling rate.
+    :raises ParameterError: a cut-off frequency that is not positive.
     """
 
     def __init__(self, chain: Chain, effort: EffortSemantics, cutoff: float) -> None:
-        """
-        Begin with nothing.
-
-        :param chain: the robot; its effort limits tell what is saturated.
-        :param effort: what the efforts mean.
-        :param cutoff: of the smoother [Hz]; lowered to 0.4 of the sampling rate.
-        :raises ParameterError: a cut-off frequency that is not positive.
-        """
         if not cutoff > 0.0:
             raise ParameterError(f'smoother: cutoff must be positive, got {cutoff} Hz')
         self._n, self._effort, self._cutoff = len(chain), effort, float(cutoff)
@@ -51,7 +48,7 @@ class StreamSampler:
 
     @property
     def cut_out(self) -> CutOut:
-        """What was not used so far."""
+        """Counts of what was not used so far."""
         return self._cut if self._smoother is None else self._cut + self._smoother.cut_out
 
     @property
@@ -65,7 +62,7 @@ class StreamSampler:
 
         :param t: (N,) time [s].
         :param q: (N, n) positions [rad, m].
-        :param qd: (N, n) speeds [rad/s, m/s]; None = not measured.
+        :param qd: (N, n) velocities [rad/s, m/s]; None = not measured.
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
         """
         torque = torque_from_effort(tau, self._effort)

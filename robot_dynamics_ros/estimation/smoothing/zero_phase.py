@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Smoothing of recordings: zero-phase low-pass, differentiation, thinning.
+Smoothing of recordings: zero-phase low-pass, differentiation, downsampling.
 
-Positions, speeds and torques pass the same filter, forward and backward, so that none is delayed
-against another. Differentiation is by the interpolating polynomial of nine neighbours, exact to
-the eighth order: the filter alone decides about the noise.
+Positions, velocities and torques pass the same filter, forward and backward, so that none is
+delayed against another. Derivatives are those of the polynomial through nine neighbours, exact to
+the eighth order: only the filter removes noise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from robot_dynamics_ros.estimation.recordings.cleaning import Stretch
 #: Samples per period of the cut-off frequency that are kept.
 OVERSAMPLING = 20.0
 
-#: Part of the power of the speeds that lies below the bandwidth of a motion.
+#: Part of the power of the velocities that lies below the bandwidth of a motion.
 _POWER = 0.99
 
 #: Spectral lines less than this many times above the noise floor are noise.
@@ -30,7 +30,7 @@ _NOISE = 20.0
 #: The cut-off frequency is this many times the bandwidth of the motion.
 _CUTOFF_FACTOR = 10.0
 
-#: A joint slower than this part of its root mean square speed stands still...
+#: A joint slower than this part of its root mean square velocity stands still...
 _STILL_PART = 0.01
 #: ...if it does so for longer than this [s].
 _STILL_TIME = 0.15
@@ -46,10 +46,10 @@ class SmoothedSamples:
     :param t: (N,) time [s].
     :param step: time between samples [s].
     :param q: (N, n) positions [rad, m].
-    :param qd: (N, n) speeds [rad/s, m/s].
+    :param qd: (N, n) velocities [rad/s, m/s].
     :param qdd: (N, n) accelerations [rad/s^2, m/s^2].
     :param tau: (N, n) torques [N m, N].
-    :param usable: (N, n) where torque and motion may be compared.
+    :param usable: (N, n) mask of samples whose torque and motion may be compared.
     """
 
     t: Array
@@ -67,13 +67,13 @@ class SmoothedSamples:
 
 def low_pass(values: Array, step: float, cutoff: float) -> Array:
     """
-    Return values without what is faster than a cut-off frequency, without delay.
+    Return values without the frequencies above a cut-off, without delay.
 
     Butterworth of order 4, forward and backward along the first axis.
 
-    :param values: (N, ...) evenly sampled.
+    :param values: (N, ...) evenly sampled values.
     :param step: time between samples [s].
-    :param cutoff: [Hz]; at or above half the sampling rate nothing is filtered.
+    :param cutoff: cut-off frequency [Hz]; at or above half the sampling rate nothing is filtered.
     """
     if cutoff * step >= 0.5:
         return values
@@ -90,7 +90,7 @@ def derivative(values: Array, step: float) -> Array:
 
 def motion_bandwidth(stretches: list[Stretch]) -> float:
     """
-    Return the frequency below which nearly all power of the speeds lies [Hz].
+    Return the frequency below which nearly all power of the velocities lies [Hz].
 
     The spectrum of the positions, without the floor that noise leaves at high frequencies, times
     the squared frequency. The joint with the widest spectrum decides; joints that hardly move do
@@ -102,19 +102,20 @@ def motion_bandwidth(stretches: list[Stretch]) -> float:
         centred = signal.detrend(stretch.q, axis=0) * np.hanning(N)[:, None]
         power = np.abs(np.fft.rfft(centred, axis=0)) ** 2
         floor = np.median(power[len(power) // 2:], axis=0)
-        speed = np.where(power > _NOISE * floor, power, 0.0) * np.arange(len(power))[:, None] ** 2
-        total = speed.sum(axis=0)
+        motion = np.where(power > _NOISE * floor, power, 0.0)
+        velocity = motion * np.arange(len(power))[:, None] ** 2
+        total = velocity.sum(axis=0)
         moving = total > 1e-4 * total.max()
         if total.max() <= 0.0 or not np.any(moving):
             continue
-        share = np.cumsum(speed[:, moving], axis=0) / total[moving]
-        bins = np.argmax(share >= _POWER, axis=0)
+        below = np.cumsum(velocity[:, moving], axis=0) / total[moving]
+        bins = np.argmax(below >= _POWER, axis=0)
         widest = max(widest, float(bins.max()) / (N * stretch.step))
     return widest
 
 
 def chosen_cutoff(stretches: list[Stretch]) -> float:
-    """Return a cut-off frequency that keeps the motion and takes the noise off [Hz]."""
+    """Return a cut-off frequency that keeps the motion and removes the noise [Hz]."""
     bandwidth = motion_bandwidth(stretches)
     step = max(stretch.step for stretch in stretches)
     if bandwidth == 0.0:
@@ -124,10 +125,10 @@ def chosen_cutoff(stretches: list[Stretch]) -> float:
 
 def smooth(stretch: Stretch, cutoff: float | None) -> SmoothedSamples:
     """
-    Filter and differentiate one stretch, and thin it out to what the filter leaves.
+    Filter and differentiate one stretch, and downsample it as far as the filter allows.
 
-    :param stretch: without gaps.
-    :param cutoff: of the low-pass [Hz]; None = no filter, no thinning.
+    :param stretch: stretch of a recording.
+    :param cutoff: cut-off frequency of the low-pass [Hz]; None = no filter, no downsampling.
     """
     step = stretch.step
     q, qd, tau = stretch.q, stretch.qd, stretch.tau
@@ -146,21 +147,23 @@ def smooth(stretch: Stretch, cutoff: float | None) -> SmoothedSamples:
 
 
 def shrunk(usable: Mask, by: int) -> Mask:
-    """Return the mask (N, n) without what is nearer than `by` samples to a gap or an end."""
+    """Return the mask (N, n) without samples that are within `by` of a hole or an end."""
     spread = ndimage.maximum_filter1d((~usable).astype(np.uint8), 2 * by + 1, axis=0,
                                       mode='constant', cval=1)
     return np.asarray(spread == 0)
 
 
-def standstill(samples: SmoothedSamples, typical_speed: Array) -> Mask:
+def standstill(samples: SmoothedSamples, typical_velocity: Array) -> Mask:
     """
-    Return the samples (N,) of pauses: no joint moves for longer than a moment.
+    Return the mask (N,) of pauses: no joint moves for longer than a moment.
 
-    A drive at rest may hold any torque within its friction, so these say little about the arm.
+    A drive at rest may hold any torque within its friction, so its torque says little about the
+    arm.
 
-    :param typical_speed: (n,) root mean square speed of each joint [rad/s, m/s].
+    :param samples: smoothed samples.
+    :param typical_velocity: (n,) root mean square velocity of each joint [rad/s, m/s].
     """
-    slow = np.all(np.abs(samples.qd) <= _STILL_PART * np.maximum(typical_speed, 1e-9), axis=1)
+    slow = np.all(np.abs(samples.qd) <= _STILL_PART * np.maximum(typical_velocity, 1e-9), axis=1)
     length = int(np.ceil(_STILL_TIME / samples.step))
     if len(slow) < length:
         return slow if np.all(slow) else np.zeros_like(slow)

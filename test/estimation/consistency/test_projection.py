@@ -5,18 +5,14 @@ import builtins
 
 import numpy as np
 import pytest
-from support.chains import random_chain, random_inertia
+from support.chains import random_chain
 from support.robots import URDF_FOLDER
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import chain_from_dh, chain_from_urdf, minimal_parameters
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
-from robot_dynamics_ros.estimation.consistency.body_space import (
-    BodySpace,
-    inertia_from_pseudo,
-    pseudo_inertia,
-)
+from robot_dynamics_ros.estimation.consistency.body_space import pseudo_inertia
 from robot_dynamics_ros.estimation.consistency.projection import consistent_inertias
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
@@ -41,27 +37,6 @@ def noisy(mlc, truth, relative, rng):
 def assert_possible(chain):
     for name, link in zip(chain.link_names, chain.links):
         assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0, name
-
-
-def test_the_pseudo_inertia_of_a_body_on_paper():
-    # two point masses of 1 kg at (1, 0, 0) and (0, 2, 0)
-    body = Inertia(2.0, [1.0, 2.0, 0.0], np.diag([4.0, 1.0, 5.0]))
-    expected = [[1, 0, 0, 1], [0, 4, 0, 2], [0, 0, 0, 0], [1, 2, 0, 2]]
-    np.testing.assert_allclose(pseudo_inertia(body), expected, atol=1e-15)
-
-
-def test_a_pseudo_inertia_gives_its_body_back(rng):
-    body = random_inertia(rng)
-    back = inertia_from_pseudo(pseudo_inertia(body))
-    assert_close(back.standard_parameters, body.standard_parameters, SAME_ALGEBRA)
-
-
-def test_the_reference_bodies_are_the_identity(rng):
-    bodies = [random_inertia(rng) for _ in range(3)]
-    space = BodySpace.around(bodies)
-    expected = np.concatenate([body.standard_parameters for body in bodies])
-    assert_close(space.to_parameters @ space.reference, expected, SAME_ALGEBRA)
-    np.testing.assert_allclose(space.smallest_eigenvalues(space.reference), 1.0)
 
 
 @pytest.mark.parametrize('name', SOLID)

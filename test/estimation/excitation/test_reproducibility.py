@@ -54,5 +54,5 @@ def test_a_seed_gives_the_same_quality_on_other_machines(name, seed):
 def test_a_start_near_an_effort_limit_still_has_a_motion_for_every_seed(seed):
     # the RX-90 starts stretched out: smaller motions around this posture need more effort
     design = design_excitation(chain_from_urdf(URDF_FOLDER / 'rx90.urdf'), seed=seed)
-    assert np.max(design.share) < 1.0
+    assert np.max(design.utilisation) < 1.0
     assert design.condition_number < 10.0

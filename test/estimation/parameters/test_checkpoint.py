@@ -23,7 +23,7 @@ def test_a_state_comes_back(tmp_path):
 def test_a_state_of_another_robot_is_refused(tmp_path):
     path = tmp_path / 'state.npz'
     save_checkpoint(path, STATE, 'abc')
-    with pytest.raises(ParameterError, match='of another robot'):
+    with pytest.raises(ParameterError, match='belongs to another robot'):
         load_checkpoint(path, 'abd')
 
 

@@ -24,7 +24,7 @@ def test_estimates_come_back(tmp_path):
     assert history.times.tolist() == [1.0, 2.5]
     assert history.names == first.mlc.names
     np.testing.assert_array_equal(history.values, [first.mlc.values, later.mlc.values])
-    assert np.isnan(history.deviations).all()
+    assert np.isnan(history.standard_deviations).all()
     assert history.residuals[1].tolist() == [1.0, 2.0]
     assert history.samples.tolist() == [0, 7]
     assert history.states == (EstimateState.FROM_URDF, EstimateState.CONVERGED)
@@ -34,5 +34,5 @@ def test_what_is_no_history_is_refused(tmp_path):
     (tmp_path / 'text.npz').write_text('text')
     np.savez(tmp_path / 'other.npz', times=np.zeros(1))
     for name in ('text.npz', 'other.npz', 'nowhere.npz'):
-        with pytest.raises(RecordingError, match='does not hold what was learned'):
+        with pytest.raises(RecordingError, match='is not a history of estimates'):
             load_history(tmp_path / name)

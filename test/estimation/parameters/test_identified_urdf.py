@@ -73,7 +73,7 @@ def test_the_comment_says_what_a_urdf_cannot_hold():
     path = URDF_FOLDER / 'planar_2r.urdf'
     chain = chain_from_urdf(path)
     text = identified_urdf(path, chain, estimate(chain, chain)).text.decode()
-    assert 'they are in parameters.yaml; those of joint_1 are inside the links.' in text
+    assert 'they are in parameters.yaml; those of joint_1 are part of the links.' in text
     assert 'the split among the links is the one nearest to the original' in text
 
 

@@ -10,7 +10,7 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import EffortSemantics, chain_from_urdf
 from robot_dynamics_ros.chain.inertia import Inertia
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.payload.drive_gains import identify_drive_gains
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
@@ -47,7 +47,20 @@ def test_a_known_load_shows_the_gains_of_drives_that_report_currents(recordings)
 
 def test_without_a_load_the_scale_stays_open(recordings):
     truth, unloaded, loaded = recordings
-    with pytest.raises(ParameterError, match='with and without a load of known mass'):
+    with pytest.raises(ParameterError, match='with and without a payload of known mass'):
         identify_drive_gains(truth, unloaded, loaded, Inertia.zero())
-    with pytest.raises(ParameterError, match='with and without a load of known mass'):
+    with pytest.raises(ParameterError, match='with and without a payload of known mass'):
         identify_drive_gains(truth, unloaded, [], LOAD)
+
+
+def test_a_payload_that_was_not_carried_shows_no_gain(recordings):
+    truth, unloaded, _ = recordings
+    with pytest.raises(IdentificationError, match='the efforts do not show the payload'):
+        identify_drive_gains(truth, unloaded, unloaded, LOAD)
+
+
+def test_efforts_of_coupled_motors_are_refused(recordings):
+    truth, unloaded, loaded = recordings
+    meaning = replace(EffortSemantics.torque(4), coupling=np.eye(4), side=('motor',) * 4)
+    with pytest.raises(ParameterError, match='coupled motors are not supported'):
+        identify_drive_gains(truth, unloaded, loaded, LOAD, effort=meaning)

@@ -17,7 +17,7 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError, RecordingError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
 from robot_dynamics_ros.estimation.payload.estimate import payload_estimate
-from robot_dynamics_ros.estimation.payload.identify import LoadTerms, identify_payload
+from robot_dynamics_ros.estimation.payload.identify import PayloadTerms, identify_payload
 from robot_dynamics_ros.estimation.payload.stream import PayloadEstimator
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
@@ -63,7 +63,7 @@ def test_the_columns_of_a_load_are_the_change_of_the_torque(rng):
         q, qd, qdd = random_states(rng, n)
         change = (Oracle(chain.with_payload(load)).inverse_dynamics(q, qd, qdd)
                   - Oracle(chain).inverse_dynamics(q, qd, qdd))
-        Y = LoadTerms(compile_model(chain)).regressor(q, qd, qdd)
+        Y = PayloadTerms(compile_model(chain)).regressor(q, qd, qdd)
         assert_close(Y @ load.standard_parameters, change, OTHER_IMPLEMENTATION)
 
 
@@ -85,15 +85,16 @@ def test_mass_and_centre_are_found_at_two_percent_torque_noise(demo, motion, see
     assert found.known
     assert abs(found.mass - LOAD.mass) < 0.02 * LOAD.mass
     assert np.max(np.abs(found.centre - LOAD.centre_of_mass)) < 0.005
-    assert abs(found.mass - LOAD.mass) < 5.0 * found.mass_deviation
-    assert np.all(np.abs(found.centre - LOAD.centre_of_mass) < 5.0 * found.centre_deviations)
+    assert abs(found.mass - LOAD.mass) < 5.0 * found.mass_standard_deviation
+    error = np.abs(found.centre - LOAD.centre_of_mass)
+    assert np.all(error < 5.0 * found.centre_standard_deviations)
 
 
 def test_two_recordings_tell_more_than_one(demo, motion):
     noisy = [recording(demo, *motion, LOAD, 0.05, np.random.default_rng(seed)) for seed in (1, 2)]
     one = identify_payload(demo, known_arm(demo), noisy[0])
     both = identify_payload(demo, known_arm(demo), noisy)
-    assert both.mass_deviation < 0.9 * one.mass_deviation
+    assert both.mass_standard_deviation < 0.9 * one.mass_standard_deviation
 
 
 def test_the_uncertainty_of_the_arm_is_part_of_the_deviations(demo, motion):
@@ -101,7 +102,7 @@ def test_the_uncertainty_of_the_arm_is_part_of_the_deviations(demo, motion):
     sure = identify_payload(demo, known_arm(demo), noisy)
     unsure = identify_payload(demo, known_arm(demo, deviation=0.02), noisy)
     assert unsure.mass == sure.mass
-    assert unsure.mass_deviation > 2.0 * sure.mass_deviation
+    assert unsure.mass_standard_deviation > 2.0 * sure.mass_standard_deviation
 
 
 def test_errors_of_the_arm_stay_within_their_deviations(demo, motion, rng):
@@ -109,8 +110,9 @@ def test_errors_of_the_arm_stay_within_their_deviations(demo, motion, rng):
     wrong = replace(estimate, mlc=estimate.mlc.with_values(
         estimate.mlc.values * (1.0 + 0.02 * rng.normal(size=len(estimate.mlc)))))
     found = identify_payload(demo, wrong, recording(demo, *motion, LOAD))
-    assert abs(found.mass - LOAD.mass) < 4.0 * found.mass_deviation
-    assert np.all(np.abs(found.centre - LOAD.centre_of_mass) < 4.0 * found.centre_deviations)
+    assert abs(found.mass - LOAD.mass) < 4.0 * found.mass_standard_deviation
+    error = np.abs(found.centre - LOAD.centre_of_mass)
+    assert np.all(error < 4.0 * found.centre_standard_deviations)
 
 
 def test_no_load_is_not_claimed(demo, motion):
@@ -165,7 +167,7 @@ def test_a_recording_that_the_arm_does_not_explain_claims_nothing(demo, motion, 
                                            for link in demo.links])).torque(*states)
     found = identify_payload(demo, known_arm(demo), Recording(
         times, states.q, states.qd, np.flip(other, axis=1), demo.joint_names))
-    assert not found.known and 'stay unexplained' in found.reasons[0]
+    assert not found.known and 'stays unexplained' in found.reasons[0]
 
 
 def test_a_recording_of_another_robot_is_refused(demo, motion):
@@ -191,9 +193,9 @@ def test_deviations_on_paper():
     covariance = np.zeros((10, 10))
     covariance[9, 9], covariance[6, 6] = 0.01, 0.0004
     found = payload_estimate('tip', x, covariance)
-    assert found.mass_deviation == pytest.approx(0.1)
+    assert found.mass_standard_deviation == pytest.approx(0.1)
     expected = np.hypot(0.02 / 2.0, 1.0 * 0.1 / 4.0)  # d(h / m) = dh / m - h dm / m^2
-    assert found.centre_deviations[0] == pytest.approx(expected, rel=1e-6)
+    assert found.centre_standard_deviations[0] == pytest.approx(expected, rel=1e-6)
     assert found.centre_known == (True, True, True) and found.tensor_known
 
 
@@ -231,7 +233,7 @@ def test_the_stream_agrees_with_plain_least_squares(demo, motion, rng):
     estimator = PayloadEstimator(demo, known_arm(demo))
     feed(estimator, states, tau, 20)
     few = [values[::20] for values in states]
-    Y = LoadTerms(compile_model(demo)).regressor(*few).reshape(-1, 10)
+    Y = PayloadTerms(compile_model(demo)).regressor(*few).reshape(-1, 10)
     left = (tau[::20] - compile_model(demo).torque(*few)).ravel()
     expected = np.linalg.lstsq(Y, left, rcond=None)[0]
     found = estimator.estimate

@@ -80,7 +80,7 @@ def test_saturation_is_the_limit_or_a_flat_top():
 
 def test_nothing_usable_is_an_error():
     t = np.arange(40) * 0.01
-    with pytest.raises(RecordingError, match='no sample has a time and finite positions and spee'):
+    with pytest.raises(RecordingError, match='a time and finite positions and velocities'):
         clean(recording(t, q=np.full((40, 2), np.nan)), NO_LIMITS)
-    with pytest.raises(RecordingError, match='20 usable samples in 1 stretches are too few'):
+    with pytest.raises(RecordingError, match='20 usable samples, but never 25 in a row'):
         clean(recording(t[:20]), NO_LIMITS)

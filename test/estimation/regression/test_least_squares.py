@@ -51,7 +51,7 @@ def test_weights_make_up_for_a_noisy_joint(rng):
             result = fit(rows, VAGUE, method)
             found.append(result.x[2:] - TRUE[2:])
     assert np.std(errors['weighted']) < 0.1 * np.std(errors['ordinary'])
-    np.testing.assert_allclose(result.deviation, [5.0, 0.05], rtol=0.2)
+    np.testing.assert_allclose(result.residual_sigma, [5.0, 0.05], rtol=0.2)
 
 
 def test_the_covariance_is_that_of_repeated_trials(rng):

@@ -43,7 +43,8 @@ def test_noise_free_data_give_back_the_parameters(reference, rng):
     assert_close(x, minimal_parameters(chain).values, NOISE_FREE)
     for line in diagnosis:
         assert line.rank == len(line.unknowns)
-        assert not line.relative_error > NOISE_FREE
+        assert line.relative_error < NOISE_FREE or (
+            np.isnan(line.relative_error) and not line.unknowns)  # a joint that nothing moves
 
 
 def test_the_blocks_are_the_vectors_of_the_paper(rng):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recursive least squares in square-root form."""
 
+import sys
+
 import numpy as np
 import pytest
 from support.tolerances import OTHER_FORMULATION, assert_close
@@ -37,9 +39,10 @@ def test_it_solves_the_weighted_least_squares_of_all_samples(compiled, rng, true
     tau = Y @ true + 0.1 * rng.normal(size=(60, N_JOINTS))
     tau[10:20, 1] = np.nan
     rls = recursion(horizon=np.inf, robust=False, compiled=compiled)
-    A, b = [np.diag(1.0 / rls.prior.deviation)], [rls.prior.mean / rls.prior.deviation]
+    A = [np.diag(1.0 / rls.prior.standard_deviations)]
+    b = [rls.prior.mean / rls.prior.standard_deviations]
     for rows, right in zip(Y, tau):
-        weights = 1.0 / rls.deviation  # as they were learned so far
+        weights = 1.0 / rls.residual_sigma  # as they were learned so far
         use = np.isfinite(right)
         A.append(rows[use] * weights[use, None])
         b.append(right[use] * weights[use])
@@ -64,7 +67,7 @@ def test_compiled_and_plain_loops_agree(rng, true):
         plain.update(rows, right, forget=k % 3 > 0)
         assert quick.gain == pytest.approx(plain.gain, rel=1e-9, abs=1e-12)
     assert_close(quick.x, plain.x, OTHER_FORMULATION)
-    assert_close(quick.deviation, plain.deviation, OTHER_FORMULATION)
+    assert_close(quick.residual_sigma, plain.residual_sigma, OTHER_FORMULATION)
     assert_close(quick.covariance, plain.covariance, OTHER_FORMULATION)
 
 
@@ -76,7 +79,7 @@ def test_it_follows_a_change_and_learns_the_deviations(rng, true):
             rls.update(rows, rows @ x + np.array([0.5, 0.1, 0.02]) * rng.normal(size=N_JOINTS))
         np.testing.assert_allclose(rls.x[BLOCKS == 2], x[BLOCKS == 2], atol=0.05)
         if x is true:
-            np.testing.assert_allclose(rls.deviation, [0.5, 0.1, 0.02], rtol=0.35)
+            np.testing.assert_allclose(rls.residual_sigma, [0.5, 0.1, 0.02], rtol=0.35)
 
 
 def test_outliers_hardly_matter(rng, true):
@@ -127,3 +130,16 @@ def test_wrong_sizes_are_refused(rng):
         recursion().update(np.zeros((2, UNKNOWNS)), np.zeros(N_JOINTS))
     with pytest.raises(ParameterError, match='horizon must be more than one sample'):
         recursion(horizon=1.0)
+
+
+def test_without_numba_it_runs_on_numpy(rng, monkeypatch):
+    Y = regressor(rng, 1)[0]
+    tau = Y @ np.ones(UNKNOWNS)
+    plain = recursion(compiled=False)
+    plain.update(Y, tau)
+    monkeypatch.setitem(sys.modules, 'numba', None)
+    found = recursion()
+    found.update(Y, tau)
+    np.testing.assert_array_equal(found.x, plain.x)
+    with pytest.raises(ImportError):
+        recursion(compiled=True)

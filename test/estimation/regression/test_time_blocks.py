@@ -29,6 +29,13 @@ def test_a_motion_seen_once_has_no_period(rng):
     assert period(motion(rng, 10.0)[1]) is None
     assert period(np.cumsum(rng.normal(size=(2000, 2)), axis=0)) is None
     assert period(np.zeros((100, 2))) is None
+    assert period(np.linspace(0.0, 1.0, 5)[:, None]) is None  # too short to tell
+    assert period(np.linspace(0.0, 1.0, 500)[:, None]) is None  # one slow move
+
+
+def test_a_block_without_samples_is_not_tested(rng):
+    states = rng.normal(size=(30, 2))
+    assert list(folds_of(np.zeros(30, dtype=int), states, [0, 1])) == []
 
 
 def test_blocks_of_a_repeated_motion_are_parts_of_its_cycle(rng):
@@ -37,7 +44,9 @@ def test_blocks_of_a_repeated_motion_are_parts_of_its_cycle(rng):
     assert periods == pytest.approx([500], abs=5)
     np.testing.assert_array_equal(blocks[:450:100], [0, 1, 2, 3, 4])
     states = np.hstack([q, qd])
-    for training, test in folds_of(blocks, states, range(5)):
+    folds = list(folds_of(blocks, states, range(5)))
+    assert len(folds) == 5
+    for training, test in folds:
         assert np.any(training) and np.any(test) and not np.any(training & test)
         nearest = np.min(np.max(np.abs(states[test][:, None] - states[training][None, ::7])
                                 / np.std(states, axis=0), axis=2))
@@ -51,8 +60,10 @@ def test_the_same_motion_in_a_second_recording_is_left_out_of_training(rng):
     blocks, periods = block_numbers(groups, states[:, :3], 2)
     assert periods == ()
     np.testing.assert_array_equal(blocks, groups)
-    for training, _ in folds_of(blocks, states, range(2)):
-        assert not np.any(training)  # nothing independent is left
+    folds = list(folds_of(blocks, states, range(2)))
+    assert len(folds) == 2
+    for training, test in folds:
+        assert np.any(test) and not np.any(training)  # nothing independent is left
 
 
 def test_plain_blocks_are_contiguous_over_all_stretches(rng):

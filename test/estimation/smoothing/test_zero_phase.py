@@ -55,7 +55,7 @@ def test_no_motion_has_no_cutoff():
         chosen_cutoff([stretch_of(np.zeros((100, 2)))])
 
 
-def test_speeds_and_accelerations_follow_from_positions_alone():
+def test_velocities_and_accelerations_follow_from_positions_alone():
     t = np.arange(3000) * STEP
     q = np.stack([np.sin(2 * t), np.cos(3 * t)], axis=1)
     samples = smooth(stretch_of(q), None)
@@ -88,3 +88,9 @@ def test_pauses_are_standstill_but_a_turning_point_is_not():
     still = standstill(samples, np.array([1.0]))
     assert not np.any(still[samples.t < 3.9])
     assert np.all(still[samples.t > 4.1])
+
+
+@pytest.mark.parametrize('velocity, still', [(0.0, True), (1.0, False)])
+def test_a_stretch_shorter_than_a_pause_stands_still_as_a_whole(velocity, still):
+    samples = smooth(stretch_of(np.linspace(0.0, 0.08 * velocity, 40)[:, None]), None)
+    np.testing.assert_array_equal(standstill(samples, np.array([1.0])), np.full(40, still))

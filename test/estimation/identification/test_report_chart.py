@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the report: well-formed SVG whose points are the data."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.estimation.identification.report_chart import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Line,
+    interval_bar,
+    line_chart,
+)
+
+HEIGHT = 200
+
+
+def chart(t, *values, **options):
+    lines = [Line('measured', np.asarray(each, dtype=float)) for each in values]
+    return ElementTree.fromstring(line_chart(np.asarray(t, dtype=float), lines, 'N m', HEIGHT,
+                                             'torque of <a>', **options))
+
+
+def polylines(svg):
+    return [np.array([[float(number) for number in point.split(',')]
+                      for point in line.get('points').split()])
+            for line in svg.iter('polyline')]
+
+
+def test_the_line_goes_through_the_data():
+    svg = chart([5.0, 6.0, 9.0], [0.0, 10.0, 5.0])
+    (points,) = polylines(svg)
+    width, top, bottom = WIDTH - LEFT - RIGHT, TOP, HEIGHT - BOTTOM
+    np.testing.assert_allclose(points[:, 0], LEFT + width * np.array([0.0, 0.25, 1.0]), atol=0.05)
+    margin = 0.06 * (bottom - top) / 1.12  # 6 % of the values above and below
+    expected = bottom - margin - (bottom - top - 2 * margin) * np.array([0.0, 1.0, 0.5])
+    np.testing.assert_allclose(points[:, 1], expected, atol=0.06)
+    assert svg.get('aria-label') == 'torque of <a>'
+
+
+def test_missing_values_and_the_ends_of_stretches_break_the_line():
+    t = [0.0, 1.0, 2.0, 3.0, 4.0, 100.0, 101.0]
+    values = [0.0, 1.0, np.nan, 1.0, 0.0, 0.0, 1.0]
+    breaks = np.array([0, 0, 0, 0, 0, 1, 1])
+    parts = polylines(chart(t, values, breaks=breaks))
+    assert [len(part) for part in parts] == [2, 2, 2]
+    # the pause between the stretches takes no room
+    assert parts[1][-1, 0] == parts[2][0, 0]
+
+
+def test_a_long_line_keeps_its_extremes(rng):
+    t = np.arange(50_000) * 0.001
+    values = np.sin(t) + 0.01 * rng.normal(size=t.size)
+    values[23_456], values[34_567] = 7.0, -5.0
+    (points,) = polylines(chart(t, values))
+    assert len(points) < 2 * WIDTH
+    assert np.all(np.diff(points[:, 0]) >= 0.0)
+    (whole,) = polylines(chart(t[::50], values[::50] * 0.0 + np.linspace(-5.0, 7.0, 1000)))
+    np.testing.assert_allclose([points[:, 1].min(), points[:, 1].max()],
+                               [whole[:, 1].min(), whole[:, 1].max()], atol=0.1)
+
+
+@pytest.mark.parametrize('values', [[2.0, 2.0, 2.0], [np.nan, np.nan, np.nan]])
+def test_a_constant_and_an_empty_line_can_be_drawn(values):
+    svg = chart([0.0, 1.0, 2.0], values)
+    drawn = polylines(svg)
+    assert len(drawn) == (1 if np.isfinite(values[0]) else 0)
+    for points in drawn:
+        np.testing.assert_allclose(points[:, 1], (TOP + HEIGHT - BOTTOM) / 2)
+
+
+def test_ticks_are_round_numbers_inside_the_range():
+    texts = [text.text for text in chart([0.0, 10.0], [-0.3, 1.7]).iter('text')]
+    assert texts[-2:] == ['s', 'N m']
+    assert texts[:texts.index('0', 2)] == ['0', '0.5', '1', '1.5']
+    assert {'1', '2', '5', '10'} <= set(texts)
+
+
+def test_an_interval_on_paper():
+    svg = interval_bar(1.0, 0.25, -1.5)  # 0.5 to 1.5; the reference fills the scale
+    scale = 66.0 / (1.5 * 1.08)
+    number = {name: float(value) for name, value in re.findall(r'(cx|width|x1)="([\d.]+)"', svg)}
+    assert number['cx'] == pytest.approx(70.0 + scale * 1.0, abs=0.06)
+    assert number['width'] == pytest.approx(scale * 1.0, abs=0.06)
+    assert number['x1'] == pytest.approx(70.0 - scale * 1.5, abs=0.06)  # the tick, drawn last
+    ElementTree.fromstring(svg)

@@ -96,7 +96,7 @@ def test_a_failed_verdict_is_exit_code_1(recording, tmp_path, capsys):
     assert main(words) == 1
     printed = capsys.readouterr().out
     assert printed.startswith('NOT PASSED: held-out torque error')
-    assert 'more than 0.0001 %' in printed
+    assert 'above the limit of 0.0001 %' in printed
     assert 'Not passed' in (tmp_path / 'report.html').read_text(encoding='utf-8')
 
 

@@ -16,6 +16,9 @@ from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 #: Size of a chart in units of the view box; the page scales it to its width.
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 58, 8, 8, 20
 
+#: Steps of the vertical scale of a low chart: fewer may leave a single number, and no scale.
+_LEAST_TICKS = 5
+
 #: Points per line: two for every unit of the width.
 _BINS = WIDTH - LEFT - RIGHT
 
@@ -60,7 +63,7 @@ def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: s
         return np.asarray(bottom - (bottom - TOP) * (np.asarray(value) - low) / (high - low))
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">']
-    for tick in _ticks(low, high, max(3, height // 38)):
+    for tick in _ticks(low, high, max(_LEAST_TICKS, height // 38)):
         level = float(y(tick))
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{level:.1f}" '
                      f'y2="{level:.1f}"/><text x="{LEFT - 6}" y="{level + 3.5:.1f}" '

@@ -82,6 +82,15 @@ def test_ticks_are_round_numbers_inside_the_range():
     assert {'1', '2', '5', '10'} <= set(texts)
 
 
+@pytest.mark.parametrize('size', np.geomspace(1.0, 10.0, 30))
+def test_a_low_chart_has_a_scale(size):
+    svg = ElementTree.fromstring(line_chart(np.arange(2.0), [Line('rest', np.array([-0.5, 0.5])
+                                                                  * size)], 'N m', 90, 'rest'))
+    levels = [text for text in svg.iter('text') if text.get('text-anchor') == 'end'
+              and text.text != 's']
+    assert 2 <= len(levels) <= 6
+
+
 def test_an_interval_on_paper():
     svg = interval_bar(1.0, 0.25, -1.5)  # 0.5 to 1.5; the reference fills the scale
     scale = 66.0 / (1.5 * 1.08)

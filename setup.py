@@ -35,7 +35,7 @@ setup(
         (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{PACKAGE}/config', sorted(glob('config/*.*'))),
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf'))),
-        (f'share/{PACKAGE}/benchmark', ['benchmark/pinocchio_opponent.py']),
+        (f'share/{PACKAGE}/benchmark', ['benchmark/pinocchio_baseline.py']),
     ],
     install_requires=['numpy', 'scipy', 'lxml', 'PyYAML', 'urchin'],
     extras_require={

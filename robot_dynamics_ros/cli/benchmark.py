@@ -109,9 +109,9 @@ def benchmark_robots() -> dict[str, Chain]:
     return robots
 
 
-def opponent(chain: Chain) -> dict[str, Callable[..., object]]:
+def baseline(chain: Chain) -> dict[str, Callable[..., object]]:
     """Return Pinocchio's functions of a chain by our names; none where it is not installed."""
-    path = share_folder() / 'benchmark' / 'pinocchio_opponent.py'
+    path = share_folder() / 'benchmark' / 'pinocchio_baseline.py'
     if find_spec('pinocchio') is None or not path.is_file():
         return {}
     functions: dict[str, Callable[..., object]]
@@ -122,7 +122,7 @@ def opponent(chain: Chain) -> dict[str, Callable[..., object]]:
 def measure_functions(robot: str, chain: Chain, repetitions: int) -> list[Row]:
     """Return times [ns] and ratios of one robot: single calls, and per state of a batch."""
     model = compile_model(chain)
-    others = opponent(chain)
+    others = baseline(chain)
     rng = np.random.default_rng(1)
     rows = []
     for name in (*COMPARED, *ALONE):
@@ -159,7 +159,7 @@ def measure_without_entry(repetitions: int) -> Row:
         contenders = {'ours': calls(model.inverse_dynamics, one, out)}
     finally:
         entry.C_ENTRY = built
-    if others := opponent(chain):
+    if others := baseline(chain):
         contenders['pinocchio'] = calls(others['inverse_dynamics'], one)
     times = interleaved(contenders, repetitions)
     return {'single [ns]': round(times['ours'], 1), 'single ratio': round(
@@ -175,7 +175,7 @@ def measure_growth(n: int, repetitions: int) -> Row:
                           b=rng.uniform(0.0, 0.2, n), d=rng.uniform(0.0, 0.2, n),
                           theta=np.zeros(n), links=links)
     model = compile_model(chain)
-    others = opponent(chain)
+    others = baseline(chain)
     row: Row = {'joints': n}
     for name in ('inverse_dynamics', 'forward_dynamics'):
         one = [rng.uniform(-1.0, 1.0, n) for _ in INPUTS[name]]

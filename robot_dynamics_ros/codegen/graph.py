@@ -113,7 +113,7 @@ class Graph:
         self._index: dict[Entry, int] = {}
 
     def inputs(self, name: str, count: int) -> list[Node]:
-        """Return `count` variables that come with every call, for example the n speeds."""
+        """Return `count` variables that come with every call, for example the n velocities."""
         return [self._node(Entry(INPUT, name=name, value=i)) for i in range(count)]
 
     def parameters(self, name: str, count: int) -> list[Node]:

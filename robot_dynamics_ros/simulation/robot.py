@@ -24,7 +24,7 @@ from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
 
-#: Below this speed the secant of the friction is taken at this speed [rad/s, m/s].
+#: Below this velocity the secant of the friction is taken at this velocity [rad/s, m/s].
 _CREEP = 1e-6
 
 
@@ -45,9 +45,9 @@ class SimulatedRobot:
         :param chain: the robot.
         :param model: its compiled model; its parameters are those without load.
         :param q: (n,) first positions [rad, m]; None = zero, moved inside the position limits.
-        :param step: of the integrator [s].
+        :param step: step of the integrator [s].
         :param stiffness: (n,) of the joints [N m/rad, N/m]; infinite = rigid; None = all rigid.
-        :param spring_damping: of the springs, relative to their stiffness [s].
+        :param spring_damping: damping of the springs relative to their stiffness [s].
         :raises ParameterError: a step that is not positive, a stiffness that is not positive, an
             elastic joint without rotor inertia.
         """
@@ -103,7 +103,7 @@ class SimulatedRobot:
                                                                     payload)
 
     def _friction_secant(self, qd: Array) -> Array:
-        """Return friction over speed (n,) [N m s/rad, N s/m]: what resists at this speed."""
-        speed = np.where(np.abs(qd) < _CREEP, np.where(qd < 0.0, -_CREEP, _CREEP), qd)
+        """Return friction over velocity (n,) [N m s/rad, N s/m]: what resists at this velocity."""
+        velocity = np.where(np.abs(qd) < _CREEP, np.where(qd < 0.0, -_CREEP, _CREEP), qd)
         still = self.model.friction_torque(np.zeros_like(qd))
-        return (self.model.friction_torque(speed) - still) / speed
+        return (self.model.friction_torque(velocity) - still) / velocity

@@ -73,7 +73,7 @@ def test_the_baseline_calculates_the_same_robot(rng, name):
     model = compile_model(chain)
     states = rng.normal(size=(3, 5))[:len(benchmark.INPUTS[name])]
     ours = getattr(model, name)(*states)
-    theirs = np.array(benchmark.opponent(chain)[name](*states))
+    theirs = np.array(benchmark.baseline(chain)[name](*states))
     if name == 'regressor':  # theirs is that of all link parameters, in another order
         order = np.add.outer(10 * np.arange(5), STANDARD_IN_PINOCCHIO).ravel()
         assert_close(theirs[:, order], standard_regressor(chain, *states), SAME_ALGEBRA)

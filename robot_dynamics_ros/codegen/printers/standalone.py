@@ -32,9 +32,9 @@ FUNCTIONS = (*INPUTS, *(name + WITH_WRENCH for name in TAKE_WRENCH))
 
 #: What the vectors are, and their units at revolute and prismatic joints.
 _MEANINGS = {
-    'q': ('position', 'rad', 'm'), 'qd': ('speed', 'rad/s', 'm/s'),
+    'q': ('position', 'rad', 'm'), 'qd': ('velocity', 'rad/s', 'm/s'),
     'qdd': ('acceleration', 'rad/s^2', 'm/s^2'), 'tau': ('torque or force', 'N m', 'N'),
-    'qd_r': ('reference speed', 'rad/s', 'm/s'),
+    'qd_r': ('reference velocity', 'rad/s', 'm/s'),
     'qdd_r': ('reference acceleration', 'rad/s^2', 'm/s^2'),
     'rotor': ('rotor inertia times squared gear ratio', 'kg m^2', 'kg'),
     'viscous': ('viscous friction', 'N m s/rad', 'N s/m'),
@@ -93,9 +93,9 @@ def _header(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
             lines += [f'  {i:2}  {name} [{unit}] = {formula}' for i, (name, unit, formula)
                       in enumerate(zip(mlc.names, mlc.units, mlc.formulas))]
         elif vector.name == 'sharpness':
-            lines.append('   0  1 / (speed at which the smooth sign is tanh(1)) [s/rad, s/m]')
+            lines.append('   0  1 / (velocity at which the smooth sign is tanh(1)) [s/rad, s/m]')
         elif vector.name == 'motors':
-            lines.append('  row-major (n, n): joint speeds to motor speeds')
+            lines.append('  row-major (n, n): joint velocities to motor velocities')
         else:
             lines += _entries(chain, vector.name)
         lines.append('')

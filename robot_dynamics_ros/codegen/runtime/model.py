@@ -181,7 +181,7 @@ class Model:
         Return the torque of the rigid links [N m, N]: no rotors, no friction.
 
         :param q: positions [rad, m].
-        :param qd: speeds [rad/s, m/s].
+        :param qd: velocities [rad/s, m/s].
         :param qdd: accelerations [rad/s^2, m/s^2].
         :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip
             link, at its origin, in its frame [N, N m].
@@ -212,7 +212,7 @@ class Model:
 
         C is that of the Christoffel symbols; at ``qd_r = qd`` this is `regressor`.
 
-        :param qd_r: reference speeds [rad/s, m/s].
+        :param qd_r: reference velocities [rad/s, m/s].
         :param qdd_r: reference accelerations [rad/s^2, m/s^2].
         """
         return self._evaluate('reference_regressor', (q, qd, qd_r, qdd_r), out)

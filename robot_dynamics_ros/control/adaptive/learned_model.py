@@ -93,19 +93,19 @@ class LearnedModel:
         rotor = np.where(np.isnan(physics.rotor_inertia), np.nan, Ia)
         return replace(physics, rotor_inertia=rotor, viscous=Fv, coulomb=Fc, offset=offset)
 
-    def columns(self, Y: Array, speed: Array, acceleration: Array) -> TorqueColumns:
+    def columns(self, Y: Array, velocity: Array, acceleration: Array) -> TorqueColumns:
         """
         Return what the parameters are multiplied with.
 
         :param Y: (n, p) regressor of the links.
-        :param speed: (n,) speed at which friction is taken [rad/s, m/s].
+        :param velocity: (n,) velocity at which friction is taken [rad/s, m/s].
         :param acceleration: (n,) acceleration of the rotors [rad/s^2, m/s^2].
         """
         self._look_at_model()
         if self._to_motors is not None:
-            speed, acceleration = self._to_motors @ speed, self._to_motors @ acceleration
-        columns = np.empty((len(JOINT_TERMS), speed.size))
-        factors = term_factors(speed, acceleration, self._sharpness, np.tanh)
+            velocity, acceleration = self._to_motors @ velocity, self._to_motors @ acceleration
+        columns = np.empty((len(JOINT_TERMS), velocity.size))
+        factors = term_factors(velocity, acceleration, self._sharpness, np.tanh)
         columns[0], columns[1], columns[2], columns[3] = factors
         return TorqueColumns(Y, columns)
 
@@ -116,8 +116,8 @@ class LearnedModel:
                                    * columns.joints)
         physics = self.model.joint_physics
         if physics.static is not None:  # the rise of friction towards standstill is known
-            speed = columns.joints[1]
-            own += dry_friction(physics, speed) - physics.coulomb * columns.joints[2]
+            velocity = columns.joints[1]
+            own += dry_friction(physics, velocity) - physics.coulomb * columns.joints[2]
         if self._to_motors is not None:
             own = self._to_motors.T @ own
         return np.asarray(columns.links @ values[:self._p] + own)

@@ -98,7 +98,7 @@ class ElasticJoints:
         return np.asarray((between.T * self.stiffness[self.elastic]) @ between)
 
     def joined(self, links: Array, motors: Array) -> Array:
-        """Return coordinates or speeds (..., n + m) of those (..., n) of links and motors."""
+        """Return coordinates or velocities (..., n + m) of those (..., n) of links and motors."""
         return np.concatenate([links, motors[..., self.elastic]], axis=-1)
 
     def mass_matrix(self, A: Array) -> Array:
@@ -157,7 +157,7 @@ class ElasticModel:
         it is exact, since the recursion is run with power series in time.
 
         :param q: (n,) or (N, n) joint positions [rad, m].
-        :param qd: speeds [rad/s, m/s].
+        :param qd: velocities [rad/s, m/s].
         :param qdd: accelerations [rad/s^2, m/s^2].
         :param jerk: third time derivatives of q [rad/s^3, m/s^3].
         :param snap: fourth time derivatives of q [rad/s^4, m/s^4].
@@ -185,9 +185,9 @@ class ElasticModel:
         Return the accelerations of links and motors [rad/s^2, m/s^2], each (n,) or (N, n).
 
         :param q: (n,) or (N, n) joint positions [rad, m].
-        :param qd: joint speeds [rad/s, m/s].
+        :param qd: joint velocities [rad/s, m/s].
         :param q_motor: motor positions [rad, m]; of a rigid joint not used.
-        :param qd_motor: motor speeds [rad/s, m/s]; of a rigid joint not used.
+        :param qd_motor: motor velocities [rad/s, m/s]; of a rigid joint not used.
         :param torque: motor torque [N m, N].
         """
         state = Samples.of(self.chain, q=q, qd=qd, q_motor=q_motor, qd_motor=qd_motor, tau=torque)
@@ -197,16 +197,16 @@ class ElasticModel:
         bias = state.vector(newton_euler(state.frames, self._links, state['qd'],
                                          [0.0] * len(self.chain), gravity_vector(self.chain)))
         x = joints.joined(values['q'], values['q_motor'])
-        speed = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
-        force = joints.force(bias, values['tau'] - self._friction(speed)) - x @ joints.spring
+        velocity = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
+        force = joints.force(bias, values['tau'] - self._friction(velocity)) - x @ joints.spring
         rates = np.asarray(np.linalg.solve(joints.mass_matrix(A), force[..., None])[..., 0],
                            np.float64)
         return rates[..., :len(self.chain)], rates[..., joints.drive]
 
-    def _friction(self, speed: Array) -> Array:
-        """Return friction and offset of motors with speeds (..., n), on the joint side."""
+    def _friction(self, velocity: Array) -> Array:
+        """Return friction and offset of motors with velocities (..., n), on the joint side."""
         joints = JointTerms.of(self.chain.joint_physics, np)
-        return np.stack(joints.friction_torque(list(np.moveaxis(speed, -1, 0))), axis=-1)
+        return np.stack(joints.friction_torque(list(np.moveaxis(velocity, -1, 0))), axis=-1)
 
     @cached_property
     def _links(self) -> list[list[float]]:

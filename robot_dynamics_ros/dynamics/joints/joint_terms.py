@@ -24,47 +24,47 @@ from robot_dynamics_ros.dynamics.scalars.vector import Function, Functions, Scal
 #: Joint terms in the order of the regressor columns: n columns of each.
 JOINT_TERMS = ('Ia', 'Fv', 'Fc', 'offset')
 
-#: 1 / coulomb_velocity for the exact sign: any speed that is not zero saturates tanh.
+#: 1 / coulomb_velocity for the exact sign: any velocity that is not zero saturates tanh.
 EXACT_SIGN = 1e300
 
 
-def smooth_sign(speed: Scalar, sharpness: Scalar, tanh: Function) -> Scalar:
+def smooth_sign(velocity: Scalar, sharpness: Scalar, tanh: Function) -> Scalar:
     """
-    Return the sign of a speed, smooth around standstill.
+    Return the sign of a velocity, smooth around standstill.
 
-    :param speed: [rad/s, m/s].
+    :param velocity: [rad/s, m/s].
     :param sharpness: 1 / coulomb_velocity [s/rad, s/m]; EXACT_SIGN = not smooth.
     :param tanh: hyperbolic tangent of such a scalar.
     """
-    return tanh(speed * sharpness)
+    return tanh(velocity * sharpness)
 
 
-def dry_friction_level(speed: Scalar, coulomb: Scalar, static: Scalar, stribeck_velocity: Scalar,
-                       exp: Function) -> Scalar:
+def dry_friction_level(velocity: Scalar, coulomb: Scalar, static: Scalar,
+                       stribeck_velocity: Scalar, exp: Function) -> Scalar:
     """
     Return the size of the dry friction [N m, N], between static at rest and Coulomb.
 
-    :param speed: [rad/s, m/s].
+    :param velocity: [rad/s, m/s].
     :param coulomb: friction in quick motion [N m, N].
     :param static: friction at the limit of standstill [N m, N].
-    :param stribeck_velocity: speed of the transition [rad/s, m/s], not zero.
+    :param stribeck_velocity: velocity of the transition [rad/s, m/s], not zero.
     :param exp: exponential function of such a scalar.
     """
-    ratio = speed / stribeck_velocity
+    ratio = velocity / stribeck_velocity
     return coulomb + (static - coulomb) * exp(-(ratio * ratio))  # (9.26)
 
 
-def term_factors(speed: Scalar, acceleration: Scalar, sharpness: Scalar,
+def term_factors(velocity: Scalar, acceleration: Scalar, sharpness: Scalar,
                  tanh: Function) -> tuple[Scalar, ...]:
     """
     Return what the JOINT_TERMS of a motor are multiplied with.
 
-    :param speed: motor speed [rad/s, m/s].
+    :param velocity: motor velocity [rad/s, m/s].
     :param acceleration: motor acceleration [rad/s^2, m/s^2].
     :param sharpness: see `smooth_sign`.
     :param tanh: hyperbolic tangent of such a scalar.
     """
-    return acceleration, speed, smooth_sign(speed, sharpness, tanh), 1.0
+    return acceleration, velocity, smooth_sign(velocity, sharpness, tanh), 1.0
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
     Return the parameters of `JointTerms` by name.
 
     n of each, but one ``sharpness`` (see `smooth_sign`), and the n x n entries of ``motors``, the
-    matrix J^-1 from joint to motor speeds, row by row. A rotor inertia of NaN is inside a minimal
-    parameter already: it adds nothing here.
+    matrix J^-1 from joint to motor velocities, row by row. A rotor inertia of NaN is inside a
+    minimal parameter already: it adds nothing here.
     """
     values = {'rotor': np.nan_to_num(physics.rotor_inertia, nan=0.0), 'viscous': physics.viscous,
               'coulomb': physics.coulomb, 'offset': physics.offset,
@@ -142,7 +142,7 @@ class JointTerms:
         return self.parameter('sharpness', 1)[0]
 
     def motor_motion(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Return the speeds or accelerations of the motors for those of the joints."""
+        """Return the velocities or accelerations of the motors for those of the joints."""
         if not self.form.coupled:
             return list(values)
         return [_dot(row, values) for row in self._motors]
@@ -176,18 +176,18 @@ class JointTerms:
         """
         Return friction and offset on the joint side [N m, N].
 
-        :param qd: n joint speeds [rad/s, m/s].
+        :param qd: n joint velocities [rad/s, m/s].
         """
-        speeds = self.motor_motion(qd)
+        velocities = self.motor_motion(qd)
         level = self.parameter('coulomb', self.n)
         if self.form.stribeck:
             level = [dry_friction_level(*values, self.functions.exp) for values in zip(
-                speeds, level, self.parameter('static_friction', self.n),
+                velocities, level, self.parameter('static_friction', self.n),
                 self.parameter('stribeck', self.n))]
-        tau = [size * smooth_sign(speed, self._sharpness, self.functions.tanh)
-               + viscous * speed + offset
-               for speed, size, viscous, offset in zip(
-                   speeds, level, self.parameter('viscous', self.n),
+        tau = [size * smooth_sign(velocity, self._sharpness, self.functions.tanh)
+               + viscous * velocity + offset
+               for velocity, size, viscous, offset in zip(
+                   velocities, level, self.parameter('viscous', self.n),
                    self.parameter('offset', self.n))]
         return [_dot(column, tau) for column in zip(*self._motors)] if self.form.coupled else tau
 
@@ -195,12 +195,12 @@ class JointTerms:
         """
         Return the columns of JOINT_TERMS, n rows of 4 n: torque per unit of each.
 
-        :param qd: n joint speeds [rad/s, m/s].
+        :param qd: n joint velocities [rad/s, m/s].
         :param qdd: n joint accelerations [rad/s^2, m/s^2].
         """
-        speeds, rates = self.motor_motion(qd), self.motor_motion(qdd)
-        factors = [term_factors(speed, rate, self._sharpness, self.functions.tanh)
-                   for speed, rate in zip(speeds, rates)]
+        velocities, rates = self.motor_motion(qd), self.motor_motion(qdd)
+        factors = [term_factors(velocity, rate, self._sharpness, self.functions.tanh)
+                   for velocity, rate in zip(velocities, rates)]
         unit = self._motors if self.form.coupled else np.eye(self.n).tolist()
         return [[unit[j][i] * factors[j][term] for term in range(len(JOINT_TERMS))
                  for j in range(self.n)] for i in range(self.n)]
@@ -210,19 +210,19 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total([x * y for x, y in zip(a, b)])
 
 
-def dry_friction(physics: JointPhysics, speed: Array) -> Array:
+def dry_friction(physics: JointPhysics, velocity: Array) -> Array:
     """
     Return Coulomb, static and Stribeck friction, without the viscous part [N m, N].
 
     :param physics: values per joint.
-    :param speed: (..., n) [rad/s, m/s].
+    :param velocity: (..., n) [rad/s, m/s].
     """
     level: Array = physics.coulomb
     if physics.static is not None:
-        level = dry_friction_level(speed, physics.coulomb, physics.static,
+        level = dry_friction_level(velocity, physics.coulomb, physics.static,
                                    physics.stribeck_velocity, np.exp)
     with np.errstate(over='ignore'):  # of a sign that is exact
-        return np.asarray(level * smooth_sign(speed, sharpness_of(physics), np.tanh))
+        return np.asarray(level * smooth_sign(velocity, sharpness_of(physics), np.tanh))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,5 +243,5 @@ class Transmission:
         return cls(np.asarray(np.linalg.inv(physics.coupling), np.float64))
 
     def motor_motion(self, joint_motion: Array) -> Array:
-        """Return speeds or accelerations (..., n) of the motors for those of the joints."""
+        """Return velocities or accelerations (..., n) of the motors for those of the joints."""
         return np.asarray(joint_motion @ self.inverse.T)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio as the opponent of benchmarks: its functions for a chain, one state per call."""
+"""Pinocchio as the baseline of the benchmarks: its functions for a chain, one state per call."""
 
 from __future__ import annotations
 

@@ -107,6 +107,11 @@ class AdaptiveControllerNode(RobotNode):
         self._stream: AdaptiveStream | None = None
         self._published = -1
 
+    @property
+    def under_control(self) -> bool:
+        """True while the controller moves or holds the arm."""
+        return self._stream is not None and self._stream.running
+
     def make_interfaces(self) -> None:
         """Create topics, services and timers."""
         p = self.settings

@@ -184,7 +184,7 @@ class ExcitationNode(RobotNode):
         self._progress.publish(Float32(data=part))
         self.report.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
         if player.phase is Phase.STOPPED:
-            self.report.warn('excitation stops', f'stopped: {player.reason}')
+            self._tell_stop(player.reason)
         elif player.phase is not before or part >= self._logged + LOGGED:
             self._logged = part
             self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
@@ -198,8 +198,12 @@ class ExcitationNode(RobotNode):
         if self._player is None or not self._player.running:
             return False
         self._send(self._player.stop(self.now, reason))
-        self.report.warn('excitation stops', f'stopped: {reason}')
+        self._tell_stop(reason)
         return True
+
+    def _tell_stop(self, reason: str) -> None:
+        self.report.value('excitation', f'stopped: {reason}')
+        self.report.warn('excitation stops', f'stopped: {reason}')
 
     def _send(self, order: Order) -> None:
         self._output.publish(trajectory_to_message(order.trajectory,

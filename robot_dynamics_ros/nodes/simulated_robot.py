@@ -106,6 +106,16 @@ class SimulatedRobotNode(RobotNode):
         self._last_tick = self._last_state = 0.0
         self._commanded = self._answered = False
 
+    @property
+    def simulation(self) -> ControlledRobot | None:
+        """The true arm with its controller; None before the robot description."""
+        return self._cell
+
+    @property
+    def real_time(self) -> float:
+        """Real time [s], from any start; it never jumps."""
+        return float(self._steady.now().nanoseconds) * 1e-9
+
     def make_interfaces(self) -> None:
         """Create the topics."""
         p = self.settings
@@ -172,8 +182,7 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_own_time(self) -> None:
         """Move on by the real time since the last tick, or less; never skip any."""
-        p, cell = self.settings, self._cell
-        now = float(self._steady.now().nanoseconds) * 1e-9
+        p, cell, now = self.settings, self._cell, self.real_time
         elapsed, self._last_tick = now - self._last_tick, now
         if cell is None or not self.active:
             return

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learning across processes: a simulated robot moves, the identification node learns."""
 
-import signal
-
 import pytest
 from support.availability import skip_without_ros
 
@@ -65,9 +63,7 @@ def test_a_killed_node_goes_on_where_it_was(ros, parameter_file, moving, tmp_pat
     ros.spin_until(checkpoint.exists, 'the first checkpoint', LONG)
     before = ask(ros).samples
     ros.spin_until(lambda: ask(ros).samples > before + 40, 'more samples')
-    process._process.send_signal(signal.SIGKILL)
-    process._process.wait()
-    ros._processes.remove(process)
+    ros.kill(process)
     again = ros.start(f'{NODES}identification', *arguments)
     ros.spin_until(lambda: 'resumed from' in again.output, 'the resumed node')
     resumed = ask(ros)

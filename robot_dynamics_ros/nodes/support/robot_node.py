@@ -10,6 +10,7 @@ so in its diagnostics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -168,6 +169,59 @@ class RobotNode(LifecycleNode):
                 *((each, self.destroy_publisher) for each in self.publishers),
                 *((each, self.destroy_service) for each in self.services),
                 *((each, self.destroy_timer) for each in self.timers)]
+
+    # What DDS and the executor would do: for tests, and for a node inside another program
+
+    def receive(self, message: Any, topic: str | None = None) -> None:
+        """
+        Handle a message as if it had come over DDS.
+
+        :param message: message of the type of a subscription.
+        :param topic: name of the topic; None = the only one with messages of this type.
+        :raises LookupError: no such subscription, or several.
+        """
+        found = {each.topic_name: each for each in self.subscriptions
+                 if each.msg_type is type(message)}
+        name = None if topic is None else self.resolve_topic_name(topic)
+        self._only(found, name, f'subscription to {type(message).__name__}').callback(message)
+
+    def call(self, request: Any, service: str | None = None) -> Any:
+        """
+        Return the response to a request as if it had come over DDS.
+
+        :param request: request of the type of a service.
+        :param service: name of the service; None = the only one with requests of this type.
+        :raises LookupError: no such service, or several.
+        """
+        found = {each.service_name: each for each in self.services
+                 if each.srv_type.Request is type(request)}
+        name = None if service is None else self.resolve_service_name(service)
+        server = self._only(found, name, f'service for {type(request).__name__}')
+        return server.callback(request, server.srv_type.Response())
+
+    def tick(self, period: float | None = None) -> int:
+        """
+        Let timers fire once, whatever their clocks say, and return how many did.
+
+        :param period: period of these timers [s]; None = all timers. Cancelled ones do not fire.
+        :raises LookupError: no timer has this period.
+        """
+        timers = [each for each in self.timers if period is None
+                  or math.isclose(each.timer_period_ns * 1e-9, period, rel_tol=1e-6)]
+        if not timers:
+            raise LookupError(f'{self.get_name()}: no timer with a period of {period} s')
+        running = [each for each in timers if not each.is_canceled()]
+        for each in running:
+            each.callback()
+        return len(running)
+
+    def _only(self, found: dict[str, Any], name: str | None, what: str) -> Any:
+        chosen = list(found.values()) if name is None else [found[name]] if name in found else []
+        if len(chosen) != 1:
+            raise LookupError(f'{self.get_name()}: expected one {what}'
+                              f'{"" if name is None else f" named {name}"}, '
+                              f'found {", ".join(found) or "none"}')
+        return chosen[0]
 
     # Robot and payload
 

@@ -82,6 +82,16 @@ class TrajectoryRelay:
         self._timer = node.create_timer(PERIOD, self._on_tick,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    @property
+    def ready(self) -> bool:
+        """True while the action of the controller is there."""
+        return bool(self._client.server_is_ready())
+
+    @property
+    def executing(self) -> int:
+        """Number of goals that the controller has accepted and not finished."""
+        return sum(goal.forwarded is not None for goal in self._goals.values())
+
     def cancel(self) -> None:
         """Cancel all goals at the controller."""
         for goal in self._goals.values():
@@ -94,7 +104,7 @@ class TrajectoryRelay:
         self._client.destroy()
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        if self._client.server_is_ready():
+        if self.ready:
             return GoalResponse.ACCEPT
         self._refuse(f'goal refused: no action server {self._controller}')
         return GoalResponse.REJECT
@@ -106,7 +116,7 @@ class TrajectoryRelay:
         return CancelResponse.ACCEPT
 
     def _on_tick(self) -> None:
-        if self._goals and not self._client.server_is_ready():
+        if self._goals and not self.ready:
             for goal in self._goals.values():
                 goal.finish(None)
 

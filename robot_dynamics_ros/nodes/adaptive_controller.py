@@ -14,13 +14,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.control.adaptive.choice import (
     LAW_NAMES,
     AdaptiveSettings,
@@ -29,16 +27,18 @@ from robot_dynamics_ros.control.adaptive.choice import (
 from robot_dynamics_ros.control.adaptive.stream import AdaptiveStream, AdaptiveStreamSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     estimate_to_message,
-    sample_from_message,
     seconds,
     trajectory_from_message,
 )
-from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, effort_limits, setting
 from robot_dynamics_ros.robot import Robot
@@ -102,8 +102,8 @@ class AdaptiveControllerNode(RobotNode):
     def __init__(self, **options: object) -> None:
         """Start without a robot."""
         super().__init__('adaptive_controller', **options)
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        # a simulated clock that has not come yet is 0
+        self._joints = JointStates(self, self._on_sample, wanted=lambda: self.now != 0.0)
         self._stream: AdaptiveStream | None = None
         self._published = -1
 
@@ -117,11 +117,11 @@ class AdaptiveControllerNode(RobotNode):
         p = self.settings
         self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
         self._mlc = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self.create_timer(0.5 * p.joint_state_timeout, self._on_watchdog)
         self.create_timer(1.0 / p.mlc_rate, self._on_mlc_tick)
 
@@ -134,7 +134,7 @@ class AdaptiveControllerNode(RobotNode):
                                               chosen)
         speeds = _SPEED_SHARE * np.nan_to_num(robot.chain.velocity_limits, nan=_FREE_SPEED)
         self.come_to_rest()
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
             p.joint_state_timeout, p.safe_end, p.fade, speeds, p.largest_error))
         self._published = -1
@@ -155,27 +155,17 @@ class AdaptiveControllerNode(RobotNode):
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; control ends with a safe torque."""
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
         self._command()
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None or self.now == 0.0:  # a simulated clock that has not come yet
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
-            return
+    def _on_sample(self, sample: JointSample) -> None:
         if self.active:
             with self.report.timed('command'):
                 self._command()
 
     def _on_watchdog(self) -> None:
         """Command the weight where joint states have stayed away."""
-        measured, timeout = self._measured, self.settings.joint_state_timeout
-        if self.active and (measured is None or abs(self.now - measured.received) > timeout):
+        if self.active and self._joints.fresh(self.now, self.settings.joint_state_timeout) is None:
             self._command()
 
     def _command(self) -> None:
@@ -184,7 +174,7 @@ class AdaptiveControllerNode(RobotNode):
         if stream is None:
             return
         was_running = stream.running
-        command = stream.command(self.now, self._measured)
+        command = stream.command(self.now, self._joints.latest)
         if stream.running and not was_running:
             self.get_logger().info(UNDER_CONTROL)
         if was_running and not stream.running:
@@ -194,10 +184,8 @@ class AdaptiveControllerNode(RobotNode):
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
         self.report.count('commands')
-        for name, number in zip(stream.controller.limits.joint_names, command.clamped.tolist()):
-            if number:
-                self.report.warn(f'clamped efforts of {name}', f'joint {name}: effort cut at the '
-                                                               'limit; not learning')
+        self.report.clipped(stream.controller.limits.joint_names, command.clamped,
+                            consequence='; not learning')
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         stream, now = self._stream, self.now
@@ -209,7 +197,7 @@ class AdaptiveControllerNode(RobotNode):
                 trajectory = trajectory_from_message(message).in_order(
                     self.robot.chain.joint_names)
                 stream.follow(trajectory, seconds(message.header.stamp) or now, now,
-                              self._measured)
+                              self._joints.latest)
             else:
                 stream.stop(now)
             self.report.count('trajectories')
@@ -220,7 +208,7 @@ class AdaptiveControllerNode(RobotNode):
         try:
             stream = self._usable_stream()
             if request.data:
-                stream.enable(self.now, self._measured)
+                stream.enable(self.now, self._joints.latest)
                 response.message = UNDER_CONTROL
             else:
                 stream.disable()
@@ -240,26 +228,17 @@ class AdaptiveControllerNode(RobotNode):
             response.message = str(error)
         return response
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            response.mlc = self._mlc_message(request.set or 'lin')
-            response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
-
     def _on_mlc_tick(self) -> None:
         if self._stream is None or not self.active:
             return
         samples = self._stream.controller.samples
         if samples != self._published:
-            self._mlc.publish(self._mlc_message('lin'))
+            self._mlc.publish(estimate_to_message(self._estimate('lin'),
+                                                  self.get_clock().now().to_msg()))
             self._published = samples
 
-    def _mlc_message(self, wanted: str) -> MlcSetMessage:
-        return estimate_to_message(self._usable_stream().controller.estimate(wanted),
-                                   self.get_clock().now().to_msg())
+    def _estimate(self, wanted: str) -> MlcEstimate:
+        return self._usable_stream().controller.estimate(wanted)
 
     def _usable_stream(self) -> AdaptiveStream:
         if self._stream is None or not self.active:

@@ -19,20 +19,21 @@ import numpy as np
 from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
+from robot_dynamics_interfaces.srv import GetDynamics, SetPayload
 from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
-    estimate_to_message,
     joint_state,
     payload_from_message,
     payload_to_message,
-    sample_from_message,
 )
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
-from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import declare_number, setting
 from robot_dynamics_ros.robot import Robot
@@ -56,7 +57,7 @@ class DynamicsServerNode(RobotNode):
     def __init__(self, **options: object) -> None:
         """Start without a robot."""
         super().__init__('dynamics_server', **options)
-        self._reader: JointStateReader | None = None
+        self._joints = JointStates(self, self._on_sample, wanted=lambda: self.active)
         self._monitor = TorqueMonitor(self.settings.observer_bandwidth)
         self._threshold: TorqueThreshold | None = None
         self._source = ParameterSource(self)
@@ -64,7 +65,7 @@ class DynamicsServerNode(RobotNode):
     def make_interfaces(self) -> None:
         """Create services and topics."""
         self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate)
         self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
@@ -72,7 +73,7 @@ class DynamicsServerNode(RobotNode):
             self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
                             for name in TorqueShares._fields}
         if self.settings.publish_shares or self.settings.follow_mlc:
-            self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+            self._joints.subscribe()
 
     def use_robot(self, robot: Robot) -> None:
         """Read joint states of this robot from now on; the payload stays on."""
@@ -86,15 +87,14 @@ class DynamicsServerNode(RobotNode):
         if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
             robot.carry(self.robot.payload)
         self._threshold = threshold
-        self._reader = JointStateReader(names)
+        self._joints.use_robot(robot.chain)
         self._monitor.restart()
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps."""
         self._monitor.restart()
         self._source.restart()
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
 
     def _on_get_dynamics(self, request: GetDynamics.Request,
                          response: GetDynamics.Response) -> GetDynamics.Response:
@@ -119,17 +119,9 @@ class DynamicsServerNode(RobotNode):
             self.report.warn('refused requests', f'get_dynamics: {error}')
         return response
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            with self.report.timed('get_mlc'):
-                robot = self._usable_robot()
-                estimate = robot.in_use.converted_to(robot.chain, request.set or 'lin')
-                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
-                response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
+    def _estimate(self, wanted: str) -> MlcEstimate:
+        robot = self._usable_robot()
+        return robot.in_use.converted_to(robot.chain, wanted)
 
     def _on_set_payload(self, request: SetPayload.Request,
                         response: SetPayload.Response) -> SetPayload.Response:
@@ -150,25 +142,20 @@ class DynamicsServerNode(RobotNode):
             raise StateError('no robot description yet, or the node is not active')
         return self.robot
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if (self._reader is None or self.robot is None or self._threshold is None
-                or not self.active):
+    def _on_sample(self, sample: JointSample) -> None:
+        robot = self.robot
+        if robot is None or self._threshold is None:
             return
-        try:
-            sample = sample_from_message(self._reader, message, self.now)
-            self._source.observe(sample)
-            if not self.settings.publish_shares:
-                return
-            shares = self._monitor.shares(self.robot.model, self.robot.in_torques(sample))
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
+        self._source.observe(sample)
+        if not self.settings.publish_shares:
             return
+        shares = self._monitor.shares(robot.model, robot.in_torques(sample))
         if shares is None:
             return
         for name, values in shares._asdict().items():
             if np.all(np.isfinite(values)):
                 self._shares[name].publish(joint_state(
-                    message.header.stamp, self.robot.chain.joint_names, values))
+                    self._joints.stamp, robot.chain.joint_names, values))
         self._watch(self._threshold, shares.external_torque)
 
     def _watch(self, threshold: TorqueThreshold, torque: np.ndarray) -> None:

@@ -13,14 +13,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float32, Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.player import (
     MotionPlayer,
     Order,
@@ -30,12 +29,9 @@ from robot_dynamics_ros.motion.player import (
 )
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.motion.trajectory_file import read_trajectory
-from robot_dynamics_ros.nodes.support.conversion import (
-    sample_from_message,
-    stamp,
-    trajectory_to_message,
-)
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.conversion import stamp, trajectory_to_message
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
@@ -81,8 +77,7 @@ class ExcitationNode(RobotNode):
         super().__init__('excitation', **options)
         self._motion: Trajectory | None = None
         self._player: MotionPlayer | None = None
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        self._joints = JointStates(self)
         self._wanted = self.settings.start_at_once
         self._logged = 0.0
 
@@ -90,7 +85,7 @@ class ExcitationNode(RobotNode):
         """Create topics and services."""
         self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
         self._progress = self.create_publisher(Float32, '~/progress', 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_timer(PERIOD, self._on_tick)
@@ -112,7 +107,7 @@ class ExcitationNode(RobotNode):
         MotionPlayer(motion, robot.chain)  # refuses a motion that cannot be played
         self._stop('a new robot description')
         self._motion = motion
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
@@ -121,17 +116,7 @@ class ExcitationNode(RobotNode):
     def clock_set_back(self) -> None:
         """Brake the robot: the times of its motion have no meaning any more."""
         self._stop('the clock was set back')
-        if self._reader is not None:
-            self._reader.restart()
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
+        self._joints.restart()
 
     def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._player is not None and self._player.running:
@@ -152,8 +137,8 @@ class ExcitationNode(RobotNode):
         try:
             if self._wanted:
                 self._begin()
-            elif self._player is not None and self._measured is not None:
-                self._go_on(self._player, self._measured)
+            elif self._player is not None and self._joints.latest is not None:
+                self._go_on(self._player, self._joints.latest)
         except RobotDynamicsError as error:
             self.report.warn('excitation', str(error))
 
@@ -162,15 +147,15 @@ class ExcitationNode(RobotNode):
         if self._motion is None or self.robot is None:
             return
         p, now = self.settings, self.now
-        if (self._measured is None or now - self._measured.received > p.joint_state_timeout
-                or self._output.get_subscription_count() == 0):
+        measured = self._joints.fresh(now, p.joint_state_timeout)
+        if measured is None or self._output.get_subscription_count() == 0:
             self.report.value('excitation', 'waiting for joint_states and a controller')
             return
         self._wanted, self._logged = False, 0.0
         self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
             approach=p.approach_duration, deviation=p.largest_deviation,
             timeout=p.joint_state_timeout))
-        self._send(self._player.begin(now, self._measured))
+        self._send(self._player.begin(now, measured))
         self.get_logger().info('going to the start of the motion')
 
     def _go_on(self, player: MotionPlayer, measured: JointSample) -> None:

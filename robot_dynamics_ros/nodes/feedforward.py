@@ -14,7 +14,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -28,18 +27,18 @@ from robot_dynamics_ros.control.feedforward import (
 )
 from robot_dynamics_ros.control.torque_stream import SAFE_ENDS, StreamSettings, TorqueStream
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     joint_state,
-    sample_from_message,
     seconds,
     trajectory_from_message,
     trajectory_to_message,
 )
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import effort_limits, setting
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
@@ -87,13 +86,13 @@ class FeedforwardNode(RobotNode):
     def __init__(self, **options: object) -> None:
         """Start without a robot."""
         super().__init__('feedforward', **options)
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        self._limits: EffortLimits | None = None
         self._settings: FeedforwardSettings | None = None
         self._stream: TorqueStream | None = None
         self._sent: tuple[Trajectory, float] | None = None
         self._relay: TrajectoryRelay | None = None
         self._source = ParameterSource(self)
+        self._joints = JointStates(self, self._source.observe)
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -110,7 +109,7 @@ class FeedforwardNode(RobotNode):
             self._relay = self._make_relay(p.controller_action, streaming)
         self._source.make_interfaces()
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
 
     def action_type(self) -> Any:
         """Return the type of the relayed action."""
@@ -137,12 +136,12 @@ class FeedforwardNode(RobotNode):
         self.come_to_rest()
         self._limits = limits
         self._position_limits = robot.chain.position_limits
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
         self.settings_changed()
 
     def settings_changed(self) -> None:
         """Use the present rate and gravity mode."""
-        if self._reader is None:
+        if self._limits is None:
             return
         p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
@@ -169,22 +168,11 @@ class FeedforwardNode(RobotNode):
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
-        self._measured, self._sent = None, None
+        self._sent = self._joints.latest = None
         self._source.restart()
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
         if self._stream is not None:
             self._stream.stop('the clock was set back')
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self._source.observe(self._measured)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
@@ -211,7 +199,8 @@ class FeedforwardNode(RobotNode):
         with self.report.timed('trajectory'):
             trajectory = trajectory_from_message(message).in_order(robot.chain.joint_names)
             now = self.now
-            stream.start(trajectory, seconds(message.header.stamp) or now, now, self._measured)
+            stream.start(trajectory, seconds(message.header.stamp) or now, now,
+                         self._joints.latest)
         self.report.count('trajectories')
 
     def _filled(self, message: JointTrajectory) -> JointTrajectory:
@@ -220,10 +209,10 @@ class FeedforwardNode(RobotNode):
         with self.report.timed('trajectory'):
             now = self.now
             result = add_feedforward(robot.model, trajectory_from_message(message), settings,
-                                     self._fresh(now))
+                                     self._joints.fresh(now, self.settings.joint_state_timeout))
             filled = trajectory_to_message(result.trajectory, message.header)
         self._sent = (result.trajectory, seconds(message.header.stamp) or now)
-        self._count_clamped(result.clamped)
+        self.report.clipped(settings.limits.joint_names, result.clamped)
         for warning in result.warnings:
             self.report.warn('trajectory warnings', warning)
         self.report.count('trajectories')
@@ -237,24 +226,18 @@ class FeedforwardNode(RobotNode):
             self._output.publish(message)
         self.report.count('stops')
 
-    def _fresh(self, now: float) -> JointSample | None:
-        measured = self._measured
-        if measured is None or abs(now - measured.received) > self.settings.joint_state_timeout:
-            return None
-        return measured
-
     def _on_stream_tick(self) -> None:
         if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
                 or not self.active):
             return
         was_running = self._stream.running
-        command = self._stream.command(self.robot.model, self.now, self._measured)
+        command = self._stream.command(self.robot.model, self.now, self._joints.latest)
         if was_running and not self._stream.running:
             self.get_logger().info(f'torque stream ended: {self._stream.ending}')
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self._count_clamped(command.clamped)
+        self.report.clipped(self.robot.chain.joint_names, command.clamped)
         self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                           self.robot.chain.joint_names, command.effort))
 
@@ -270,12 +253,6 @@ class FeedforwardNode(RobotNode):
             self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                               trajectory.joint_names, now.effort, q=now.q,
                                               qd=now.qd))
-
-    def _count_clamped(self, clamped: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        for name, number in zip(self._limits.joint_names, clamped.tolist()):
-            if number:
-                self.report.warn(f'clamped efforts of {name}',
-                                 f'joint {name}: {number} efforts cut at the limit', number)
 
 
 def main() -> int:

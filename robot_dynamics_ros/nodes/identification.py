@@ -17,7 +17,6 @@ from rclpy.clock import Clock, ClockType
 from std_srvs.srv import SetBool, Trigger
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.estimation.online import OnlineEstimator
@@ -26,6 +25,7 @@ from robot_dynamics_ros.estimation.parameters.parameters_file import write_param
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import setting
@@ -65,7 +65,7 @@ class IdentificationNode(LearningNode):
         """Create topics and services."""
         p = self.settings
         self._topic = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate_in)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(Trigger, '~/save', self._on_save)
         self.create_service(SetBool, '~/enable', self._on_enable)
@@ -163,18 +163,9 @@ class IdentificationNode(LearningNode):
             raise StateError('no robot description yet, or the node is not active')
         return self._estimator, self.robot
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            with self.report.timed('get_mlc'):
-                estimator, robot = self._usable()
-                estimate = self._estimate(estimator).converted_to(robot.chain,
-                                                                  request.set or 'lin')
-                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
-                response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
+    def _estimate_in(self, wanted: str) -> MlcEstimate:
+        estimator, robot = self._usable()
+        return self._estimate(estimator).converted_to(robot.chain, wanted)
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:

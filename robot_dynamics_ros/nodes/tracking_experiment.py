@@ -13,24 +13,23 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.lively_motion import demonstration_motion
 from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
 from robot_dynamics_ros.motion.tracked_motion import MotionRecording, save_recordings
 from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
-    sample_from_message,
     stamp,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
@@ -83,38 +82,30 @@ class TrackingExperimentNode(RobotNode):
         self._loaded = False
         self._recordings: list[MotionRecording] = []
         self._samples: list[JointSample] = []
+        self._joints = JointStates(self, self._samples.append)
         self._player: MotionPlayer | None = None
-        self._reader: JointStateReader | None = None
 
     def make_interfaces(self) -> None:
         """Create the topics."""
         topics = self.settings.topics
         self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
         self._controller_topic = self.resolve_topic_name(topics[0])
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self._load_client = self.create_client(SetPayload, 'simulated_robot/set_payload')
         self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
         """Plan the motion."""
         self._motion = demonstration_motion(robot.chain, duration=self.settings.motion_duration)
-        self._reader = JointStateReader(robot.chain.joint_names)
+        self._joints.use_robot(robot.chain)
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
         if self._player is not None and self._player.running:
             self._send(self._player.stop(self.now, 'the node ends'))
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._samples.append(sample_from_message(self._reader, message, self.now))
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
-
     def _on_tick(self) -> None:
-        if self._reader is None or self.robot is None or not self.active or not self._samples:
+        if self.robot is None or not self.active or not self._samples:
             return
         player = self._player
         if player is None:
@@ -125,7 +116,7 @@ class TrackingExperimentNode(RobotNode):
             return
         order = player.step(self.now, self._samples[-1])
         if order is not None:
-            self._samples = self._samples[-1:]
+            del self._samples[:-1]
             self._send(order)
         elif (player.phase is Phase.PLAY and self.settings.load_mass > 0.0
                 and not self._loaded and self.now - player.start >= self.settings.load_time):

@@ -174,7 +174,7 @@ def test_efforts_are_cut_counted_and_nothing_is_learned(make):
     for _ in range(3):
         see(node)
     assert np.abs(efforts(commands)).max() == 0.5
-    assert node.report.counted('clamped efforts of joint_1') == 3
+    assert node.report.counted('clipped torques of joint_1') == 3
     assert learned(node).samples == 0
 
 

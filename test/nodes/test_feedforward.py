@@ -119,7 +119,7 @@ def test_efforts_are_cut_at_the_limits_and_counted(make_node, planar):
     node.receive(motion_message())
     efforts = np.array([point.effort[0] for point in output[0].points])
     assert np.abs(efforts).max() == 2.0
-    assert node.report.counted('clamped efforts of joint_1') == np.sum(np.abs(efforts) == 2.0)
+    assert node.report.counted('clipped torques of joint_1') == np.sum(np.abs(efforts) == 2.0)
 
 
 def test_gravity_modes_can_be_changed_while_running(node, output, model):

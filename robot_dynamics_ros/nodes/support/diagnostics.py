@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,6 +75,20 @@ class Report:
         if now - self._logged.get(kind, -LOG_PERIOD) >= LOG_PERIOD:
             self._logged[kind] = now
             self._node.get_logger().warning(message)
+
+    def clipped(self, joint_names: Sequence[str], numbers: Iterable[int],
+                consequence: str = '') -> None:
+        """
+        Count and log torques that were clipped at the effort limits.
+
+        :param joint_names: names of n joints.
+        :param numbers: number of clipped torques of each joint.
+        :param consequence: end of the sentence in the log.
+        """
+        for name, number in zip(joint_names, numbers):
+            if number:
+                self.warn(f'clipped torques of {name}', f'joint {name}: {number} torques clipped '
+                          f'at the effort limit{consequence}', int(number))
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:

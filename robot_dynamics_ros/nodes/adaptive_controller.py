@@ -160,7 +160,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def _on_sample(self, sample: JointSample) -> None:
         if self.active:
-            with self.report.timed('command'):
+            with self.diagnostics.timed('command'):
                 self._command()
 
     def _on_watchdog(self) -> None:
@@ -178,19 +178,20 @@ class AdaptiveControllerNode(RobotNode):
         if stream.running and not was_running:
             self.get_logger().info(UNDER_CONTROL)
         if was_running and not stream.running:
-            self.report.warn('ends of control', f'control has ended: {stream.ending}; now '
-                                                f'commanding the safe torque')
+            self.diagnostics.warn('ends of control', f'control has ended: {stream.ending}; the '
+                                  'safe torque is commanded now')
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self.report.count('commands')
-        self.report.clipped(stream.controller.limits.joint_names, command.clamped,
-                            consequence='; not learning')
+        self.diagnostics.count('commands')
+        self.diagnostics.clipped(stream.controller.limits.joint_names, command.clamped,
+                                 consequence='; not learning')
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         stream, now = self._stream, self.now
         if not self.active or stream is None or self.robot is None:
-            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            self.diagnostics.warn('dropped trajectories',
+                                  'trajectory dropped: no robot or not active')
             return
         try:
             if message.points:
@@ -200,9 +201,9 @@ class AdaptiveControllerNode(RobotNode):
                               self._joints.latest)
             else:
                 stream.stop(now)
-            self.report.count('trajectories')
+            self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         try:
@@ -217,7 +218,7 @@ class AdaptiveControllerNode(RobotNode):
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'enable: {error}')
+            self.diagnostics.warn('refused requests', f'enable: {error}')
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -99,7 +99,7 @@ class DynamicsServerNode(RobotNode):
     def _on_get_dynamics(self, request: GetDynamics.Request,
                          response: GetDynamics.Response) -> GetDynamics.Response:
         try:
-            with self.report.timed('get_dynamics'):
+            with self.diagnostics.timed('get_dynamics'):
                 robot = self._usable_robot()
                 names = list(request.joint_names) or list(robot.chain.joint_names)
                 order = _order(names, robot.chain.joint_names)
@@ -116,7 +116,7 @@ class DynamicsServerNode(RobotNode):
                 response.success = True
         except RobotDynamicsError as error:
             response = GetDynamics.Response(message=str(error))
-            self.report.warn('refused requests', f'get_dynamics: {error}')
+            self.diagnostics.warn('refused requests', f'get_dynamics: {error}')
         return response
 
     def _estimate(self, wanted: str) -> MlcEstimate:
@@ -130,11 +130,11 @@ class DynamicsServerNode(RobotNode):
             robot.carry(payload_from_message(request.payload, robot.chain.tip))
             self._payload_topic.publish(payload_to_message(
                 robot.payload, robot.chain.tip, self.get_clock().now().to_msg()))
-            self.report.value('payload [kg]', robot.payload.mass)
+            self.diagnostics.value('payload [kg]', robot.payload.mass)
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'set_payload: {error}')
+            self.diagnostics.warn('refused requests', f'set_payload: {error}')
         return response
 
     def _usable_robot(self) -> Robot:
@@ -162,10 +162,11 @@ class DynamicsServerNode(RobotNode):
         """Tell about joints whose external torque has passed its threshold."""
         for name in threshold.update(torque):
             i = threshold.joint_names.index(name)
-            self.report.warn('external torque events',
-                             f'joint {name}: external torque {torque[i]:.3g} is above its '
-                             f'threshold {threshold.values[i]:g}')
-        self.report.value('external torque above threshold', ', '.join(threshold.above) or 'none')
+            self.diagnostics.warn('external torque events',
+                                  f'joint {name}: external torque {torque[i]:.3g} is above its '
+                                  f'threshold {threshold.values[i]:g}')
+        self.diagnostics.value('external torque above threshold',
+                               ', '.join(threshold.above) or 'none')
 
 
 def _order(names: list[str], joint_names: tuple[str, ...]) -> list[int]:

@@ -140,7 +140,7 @@ class ExcitationNode(RobotNode):
             elif self._player is not None and self._joints.latest is not None:
                 self._go_on(self._player, self._joints.latest)
         except RobotDynamicsError as error:
-            self.report.warn('excitation', str(error))
+            self.diagnostics.warn('excitation', str(error))
 
     def _begin(self) -> None:
         """Begin when everything is there: a robot, its joint states and a controller."""
@@ -149,7 +149,7 @@ class ExcitationNode(RobotNode):
         p, now = self.settings, self.now
         measured = self._joints.fresh(now, p.joint_state_timeout)
         if measured is None or self._output.get_subscription_count() == 0:
-            self.report.value('excitation', 'waiting for joint_states and a controller')
+            self.diagnostics.value('excitation', 'waiting for joint_states and a controller')
             return
         self._wanted, self._logged = False, 0.0
         self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
@@ -167,7 +167,7 @@ class ExcitationNode(RobotNode):
             self._send(order)
         part = player.progress(now)
         self._progress.publish(Float32(data=part))
-        self.report.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
+        self.diagnostics.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
         if player.phase is Phase.STOPPED:
             self._tell_stop(player.reason)
         elif player.phase is not before or part >= self._logged + LOGGED:
@@ -187,8 +187,8 @@ class ExcitationNode(RobotNode):
         return True
 
     def _tell_stop(self, reason: str) -> None:
-        self.report.value('excitation', f'stopped: {reason}')
-        self.report.warn('excitation stops', f'stopped: {reason}')
+        self.diagnostics.value('excitation', f'stopped: {reason}')
+        self.diagnostics.warn('excitation stops', f'stopped: {reason}')
 
     def _send(self, order: Order) -> None:
         self._output.publish(trajectory_to_message(order.trajectory,

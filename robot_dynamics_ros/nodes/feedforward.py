@@ -121,7 +121,7 @@ class FeedforwardNode(RobotNode):
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
-            fill=self._filled, refuse=lambda text: self.report.warn('failed goals', text))
+            fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text))
 
     def remove_interfaces(self) -> None:
         """Take the action away."""
@@ -183,7 +183,7 @@ class FeedforwardNode(RobotNode):
             else:
                 self._output.publish(self._filled(message))
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
             if self._stream is not None:
                 self._stream.stop('a new trajectory was refused')
 
@@ -196,26 +196,26 @@ class FeedforwardNode(RobotNode):
 
     def _start_stream(self, message: JointTrajectory) -> None:
         robot, _, stream = self._usable()
-        with self.report.timed('trajectory'):
+        with self.diagnostics.timed('trajectory'):
             trajectory = trajectory_from_message(message).in_order(robot.chain.joint_names)
             now = self.now
             stream.start(trajectory, seconds(message.header.stamp) or now, now,
                          self._joints.latest)
-        self.report.count('trajectories')
+        self.diagnostics.count('trajectories')
 
     def _filled(self, message: JointTrajectory) -> JointTrajectory:
         """Return a trajectory with efforts, and show them over time from now on."""
         robot, settings, _ = self._usable()
-        with self.report.timed('trajectory'):
+        with self.diagnostics.timed('trajectory'):
             now = self.now
             result = add_feedforward(robot.model, trajectory_from_message(message), settings,
                                      self._joints.fresh(now, self.settings.joint_state_timeout))
             filled = trajectory_to_message(result.trajectory, message.header)
         self._sent = (result.trajectory, seconds(message.header.stamp) or now)
-        self.report.clipped(settings.limits.joint_names, result.clamped)
+        self.diagnostics.clipped(settings.limits.joint_names, result.clamped)
         for warning in result.warnings:
-            self.report.warn('trajectory warnings', warning)
-        self.report.count('trajectories')
+            self.diagnostics.warn('trajectory warnings', warning)
+        self.diagnostics.count('trajectories')
         return filled
 
     def _stop(self, message: JointTrajectory) -> None:
@@ -224,7 +224,7 @@ class FeedforwardNode(RobotNode):
             self._stream.stop('stopped by an empty trajectory')
         else:
             self._output.publish(message)
-        self.report.count('stops')
+        self.diagnostics.count('stops')
 
     def _on_stream_tick(self) -> None:
         if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
@@ -237,7 +237,7 @@ class FeedforwardNode(RobotNode):
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self.report.clipped(self.robot.chain.joint_names, command.clamped)
+        self.diagnostics.clipped(self.robot.chain.joint_names, command.clamped)
         self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                           self.robot.chain.joint_names, command.effort))
 

@@ -97,7 +97,7 @@ class IdentificationNode(LearningNode):
             self._kept = estimator.samples
             self.get_logger().info(f'resumed from {path}: {estimator.samples} samples')
         except RobotDynamicsError as error:
-            self.report.warn('refused checkpoints', f'starting from the URDF: {error}')
+            self.diagnostics.warn('refused checkpoints', f'starting from the URDF: {error}')
 
     def come_to_rest(self) -> None:
         """Keep what was learned."""
@@ -138,14 +138,14 @@ class IdentificationNode(LearningNode):
 
     def _diagnose(self, estimator: OnlineEstimator, estimate: MlcEstimate) -> None:
         self.measure_rate()
-        report = self.report
-        report.value('state', estimate.state.name)
-        report.value('samples', estimate.samples)
-        report.value('condition number', f'{estimate.condition_number:.3g}')
+        diagnostics = self.diagnostics
+        diagnostics.value('state', estimate.state.name)
+        diagnostics.value('samples', estimate.samples)
+        diagnostics.value('condition number', f'{estimate.condition_number:.3g}')
         for reason, number in asdict(estimator.cut_out).items():
-            report.value(f'not used: {reason.replace("_", " ")}', number)
+            diagnostics.value(f'not used: {reason.replace("_", " ")}', number)
         for name, part in zip(estimator.chain.joint_names, estimator.excitation.tolist()):
-            report.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
+            diagnostics.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
 
     def _keep(self) -> None:
         estimator, path = self._estimator, self.settings.checkpoint_file
@@ -155,7 +155,7 @@ class IdentificationNode(LearningNode):
             save_checkpoint(path, estimator.state(), estimator.unknowns.mlc.model_hash)
             self._kept = estimator.samples
         except RobotDynamicsError as error:
-            self.report.warn('failed checkpoints', str(error))
+            self.diagnostics.warn('failed checkpoints', str(error))
 
     def _usable(self) -> tuple[OnlineEstimator, Robot]:
         self.catch_up()
@@ -191,7 +191,7 @@ class IdentificationNode(LearningNode):
             response.success, response.message = True, path
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'save: {error}')
+            self.diagnostics.warn('refused requests', f'save: {error}')
         return response
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

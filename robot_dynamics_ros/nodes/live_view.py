@@ -89,7 +89,7 @@ class LiveViewNode(RobotNode):
             self._text.take(self._estimate)
             self._history.append((seconds(message.header.stamp), self._estimate))
         except RobotDynamicsError as error:
-            self.report.warn('refused parameters', str(error))
+            self.diagnostics.warn('refused parameters', str(error))
 
     def _on_progress(self, message: Float32) -> None:
         self._motion = message.data

@@ -92,7 +92,7 @@ class PayloadIdentificationNode(LearningNode):
             if moving.any():
                 self._estimator.update(state.q, state.qd, state.qdd,
                                        np.where(moving, state.tau, np.nan))
-                self.report.count('samples')
+                self.diagnostics.count('samples')
 
     def _on_publish(self) -> None:
         if self._estimator is None or self.robot is None or not self.active:
@@ -106,9 +106,10 @@ class PayloadIdentificationNode(LearningNode):
                                                    self.get_clock().now().to_msg()))
 
     def _diagnose(self, estimate: PayloadEstimate) -> None:
-        self.report.value('payload known', estimate.known)
-        self.report.value('payload [kg]', f'{estimate.mass:.3f} +- {estimate.mass_deviation:.3f}')
-        self.report.value('why not', '; '.join(estimate.reasons) or 'all known')
+        self.diagnostics.value('payload known', estimate.known)
+        self.diagnostics.value('payload [kg]',
+                               f'{estimate.mass:.3f} +- {estimate.mass_deviation:.3f}')
+        self.diagnostics.value('why not', '; '.join(estimate.reasons) or 'all known')
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.robot is None or self._estimator is None:

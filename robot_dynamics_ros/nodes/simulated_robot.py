@@ -177,8 +177,8 @@ class SimulatedRobotNode(RobotNode):
         """Follow the clock of the node; what the machine cannot catch up with is skipped."""
         cell = self._cell
         if cell is not None and self.active and not self._advance(cell, self.now):
-            self.report.warn('skipped time', 'the simulation is slower than real time and skipped '
-                                             'some: lower simulation_rate, or publish_clock')
+            self.diagnostics.warn('skipped time', 'the simulation is slower than real time and '
+                                  'has skipped some: lower simulation_rate, or set publish_clock')
 
     def _on_own_time(self) -> None:
         """Move on by the real time since the last tick, or less; never skip any."""
@@ -200,7 +200,7 @@ class SimulatedRobotNode(RobotNode):
         try:
             on_time = cell.advance_to(until, at_most=round(CATCH_UP * p.simulation_rate) + 1)
         except RobotDynamicsError as error:
-            self.report.warn('simulation errors', f'{error}; holding the present position')
+            self.diagnostics.warn('simulation errors', f'{error}; holding the present position')
             cell.hold()
             return True
         if p.publish_clock:  # before the joint states, whose receivers look at their clock
@@ -215,7 +215,8 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._cell is None or not self.active:
-            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            self.diagnostics.warn('dropped trajectories',
+                                  'trajectory dropped: no robot or not active')
             return
         try:
             if message.points:
@@ -224,20 +225,20 @@ class SimulatedRobotNode(RobotNode):
             else:
                 self._cell.hold()
             self._commanded = False
-            self.report.count('trajectories')
+            self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
 
     def _on_commands(self, message: Float64MultiArray) -> None:
         if self._cell is None or not self.active:
-            self.report.warn('dropped commands', 'command dropped: no robot or not active')
+            self.diagnostics.warn('dropped commands', 'command dropped: no robot or not active')
             return
         try:
             self._cell.command(message.data)
             self._commanded = self._answered = True
-            self.report.count('commands')
+            self.diagnostics.count('commands')
         except RobotDynamicsError as error:
-            self.report.warn('dropped commands', f'command dropped: {error}')
+            self.diagnostics.warn('dropped commands', f'command dropped: {error}')
 
     def _on_set_payload(self, request: SetPayload.Request,
                         response: SetPayload.Response) -> SetPayload.Response:

@@ -104,7 +104,7 @@ def test_a_trajectory_is_followed_without_a_bump_and_an_empty_one_stops(make, mo
     see(node, end)  # where the reference is, no feedback adds to the torque of the model
     nearby = model.mass_matrix(end) @ (400.0 * np.full(2, 0.05 if stopped else 1e-6))
     assert np.all(np.abs(efforts(commands)[-1] - model.torque(end, [0, 0], [0, 0])) < nearby)
-    assert node.report.counted('trajectories') == 1 + stopped
+    assert node.diagnostics.counted('trajectories') == 1 + stopped
 
 
 def test_it_learns_and_says_so(node, commands, model):
@@ -138,7 +138,7 @@ def test_lost_joint_states_end_control_with_the_weight_and_freeze_learning(node,
     model.parameters = before.values
     weight = model.gravity_torque([Q[0] - 0.02, Q[1]])
     assert_close(efforts(commands)[-1], weight, OTHER_IMPLEMENTATION)
-    assert node.report.counted('ends of control') == 1
+    assert node.diagnostics.counted('ends of control') == 1
     assert learned(node).values == before.values
     see(node)
     assert not node.under_control
@@ -152,7 +152,7 @@ def test_enable_takes_over_and_gives_back(make, model):
     see(node)
     assert not commands
     node.receive(motion_message())
-    assert node.report.counted('dropped trajectories') == 1
+    assert node.diagnostics.counted('dropped trajectories') == 1
     assert node.call(SetBool.Request(data=True)).success
     see(node)
     assert len(commands) == 1
@@ -174,7 +174,7 @@ def test_efforts_are_cut_counted_and_nothing_is_learned(make):
     for _ in range(3):
         see(node)
     assert np.abs(efforts(commands)).max() == 0.5
-    assert node.report.counted('clipped torques of joint_1') == 3
+    assert node.diagnostics.counted('clipped torques of joint_1') == 3
     assert learned(node).samples == 0
 
 
@@ -211,7 +211,7 @@ def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, c
 def test_a_bad_trajectory_is_dropped(node, message):
     see(node)
     node.receive(message)
-    assert node.report.counted('dropped trajectories') == 1
+    assert node.diagnostics.counted('dropped trajectories') == 1
 
 
 @pytest.mark.parametrize('parameters', [

@@ -162,7 +162,7 @@ def test_shares_of_the_measured_motion(make_node, planar, chain):
     node.receive(joint_state_message(1.07, Q, []))
     assert len(topics['gravity']) == 2
     assert len(topics['residual']) == 1, 'a residual that is not finite is not published'
-    assert node.report.counted('dropped joint states') == 1
+    assert node.diagnostics.counted('dropped joint states') == 1
 
 
 def test_an_external_torque_above_its_threshold_is_an_event(make_node, planar, chain):
@@ -171,7 +171,7 @@ def test_an_external_torque_above_its_threshold_is_an_event(make_node, planar, c
     weight = compile_model(chain).gravity_torque(Q)
     for time, push in ((1.0, 0.0), (1.05, 3.0), (1.1, -5.0), (1.15, -5.0)):
         node.receive(joint_state_message(time, Q, [0.0, 0.0], weight - push))
-    assert node.report.counted('external torque events') == 1
+    assert node.diagnostics.counted('external torque events') == 1
     values = diagnostics(node)
     assert values['external torque above threshold'] == 'joint_2'
     node.receive(joint_state_message(1.2, Q, [0.0, 0.0], weight))

@@ -130,7 +130,7 @@ def test_trouble_brakes_the_robot(bench, trouble, reason, seed):
     assert len(cell.sent) == before + 1
     assert_brakes(cell.sent[-1])
     assert re.match(f'stopped: .*{reason}', diagnostics(cell.node)['excitation'])
-    assert cell.node.report.counted('excitation stops') == 1
+    assert cell.node.diagnostics.counted('excitation stops') == 1
 
 
 @pytest.mark.parametrize('event', ['trigger_deactivate', 'clock_set_back'])
@@ -151,7 +151,7 @@ def test_it_waits_for_a_controller_and_drops_bad_joint_states(bench, monkeypatch
     cell.run(1.0)
     cell.node.receive(joint_state_message(500.0, [np.nan, 0.0]))
     assert cell.sent == []
-    assert cell.node.report.counted('dropped joint states') == 1
+    assert cell.node.diagnostics.counted('dropped joint states') == 1
     assert ('waiting for joint_states and a controller'
             in diagnostics(cell.node)['excitation'])
 
@@ -163,4 +163,4 @@ def test_it_waits_for_a_controller_and_drops_bad_joint_states(bench, monkeypatch
 def test_a_motion_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message):
     node = make_node(ExcitationNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message

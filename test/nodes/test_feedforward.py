@@ -52,7 +52,7 @@ def model(planar):
 
 
 def dropped(node):
-    return node.report.counted('dropped trajectories')
+    return node.diagnostics.counted('dropped trajectories')
 
 
 def test_every_point_has_the_torque_of_the_model(node, output, model):
@@ -110,7 +110,7 @@ def test_a_late_first_point_is_preceded_by_the_fresh_measured_state(node, output
 def test_without_a_fresh_joint_state_no_point_is_invented(node, output):
     node.receive(motion_message(first=0.5))
     assert output[0].points[0].time_from_start.nanosec == 500_000_000
-    assert node.report.counted('trajectory warnings') == 1
+    assert node.diagnostics.counted('trajectory warnings') == 1
 
 
 def test_efforts_are_cut_at_the_limits_and_counted(make_node, planar):
@@ -119,7 +119,7 @@ def test_efforts_are_cut_at_the_limits_and_counted(make_node, planar):
     node.receive(motion_message())
     efforts = np.array([point.effort[0] for point in output[0].points])
     assert np.abs(efforts).max() == 2.0
-    assert node.report.counted('clipped torques of joint_1') == np.sum(np.abs(efforts) == 2.0)
+    assert node.diagnostics.counted('clipped torques of joint_1') == np.sum(np.abs(efforts) == 2.0)
 
 
 def test_gravity_modes_can_be_changed_while_running(node, output, model):
@@ -157,7 +157,7 @@ def test_a_payload_of_another_robot_does_not_keep_this_one_from_loading(make_nod
     node.receive(payload_message(2.0, 'another_tool'))
     node.receive(String(data=planar))
     assert node.robot.payload.mass == 0.0
-    assert node.report.counted('refused payloads') == 1
+    assert node.diagnostics.counted('refused payloads') == 1
 
 
 def test_the_torques_topic_shows_the_efforts_over_time(node, output):
@@ -225,7 +225,7 @@ def test_before_a_description_trajectories_are_dropped_and_a_later_one_works(mak
     node.receive(motion_message())
     assert not output
     assert dropped(node) == 1
-    assert node.report.status().level == b'\x01'
+    assert node.diagnostics.status().level == b'\x01'
     node.receive(String(data=planar))
     node.receive(motion_message())
     assert len(output) == 1
@@ -236,12 +236,12 @@ def test_a_malformed_description_is_refused_and_the_robot_stays(make_node, plana
     node = make_node(FeedforwardNode)
     node.receive(String(data=text))
     assert node.robot is None
-    assert node.report.status().level == b'\x02'
+    assert node.diagnostics.status().level == b'\x02'
     node.receive(String(data=planar))
     robot = node.robot
     node.receive(String(data=text))
     assert node.robot is robot
-    assert node.report.counted('refused descriptions') == 2
+    assert node.diagnostics.counted('refused descriptions') == 2
 
 
 def test_a_changed_description_rebuilds_the_model(make_node, planar):
@@ -262,7 +262,7 @@ def test_unknown_effort_limits_keep_the_node_from_starting(make_node, planar):
     without = planar.replace('effort="30"', 'effort="0"')
     node = make_node(FeedforwardNode, start=False, robot_description=without)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert 'joint_2' in node.report.status().message
+    assert 'joint_2' in node.diagnostics.status().message
     given_limit = make_node(FeedforwardNode, robot_description=without,
                             effort_limits__joint_2=12.0)
     assert given_limit.active
@@ -305,11 +305,11 @@ def test_bad_joint_states_are_dropped_and_counted(node):
                     joint_state_message(1.0, (0.0,)),
                     joint_state_message(1.0, (), ())):
         node.receive(message)
-    assert node.report.counted('dropped joint states') == 4
-    assert node.report.counted('joint states') == 0
+    assert node.diagnostics.counted('dropped joint states') == 4
+    assert node.diagnostics.counted('joint states') == 0
     node.receive(joint_state_message(1.0))
     node.receive(joint_state_message(1.0))
-    assert node.report.counted('dropped joint states') == 5
+    assert node.diagnostics.counted('dropped joint states') == 5
 
 
 @pytest.fixture
@@ -408,4 +408,4 @@ def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, p
         node = make_node(FeedforwardNode, start=False, robot_description=planar, mode=mode,
                          controller_action='jtc/follow_joint_trajectory')
         assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-        assert message in node.report.status().message
+        assert message in node.diagnostics.status().message

@@ -157,7 +157,7 @@ def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model
     before, residual = torque(node), answer(node).residual_rms
     changed = move(node, true_model, 5.0, start=30.0, change=change)
     assert_close(torque(node), before, LEARNED)
-    assert node.report.counted('dropped joint states') == (changed if refused else 0)
+    assert node.diagnostics.counted('dropped joint states') == (changed if refused else 0)
     after = answer(node).residual_rms
     assert [old != new for old, new in zip(residual, after)] == learning
 
@@ -170,7 +170,7 @@ def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):
             setattr(message, field, [*(getattr(message, field)[i] for i in order), 9.0])
 
     move(node, true_model, 20.0, change=shuffle)
-    assert node.report.counted('dropped joint states') == 0
+    assert node.diagnostics.counted('dropped joint states') == 0
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
 
 
@@ -199,7 +199,7 @@ def test_the_same_robot_described_anew_goes_on_and_another_one_begins(
     assert len(answer(node).joint_names) == 7
     node.receive(joint_state_message(100.0))
     node.catch_up()
-    assert node.report.counted('dropped joint states') == 1
+    assert node.diagnostics.counted('dropped joint states') == 1
 
 
 def test_reset_forgets_and_enable_freezes(node, true_model):
@@ -265,10 +265,10 @@ def test_a_checkpoint_that_does_not_fit_is_left_alone(make_node, planar, descrip
     other = make_node(IdentificationNode, robot_description=description,
                       checkpoint_file=str(path))
     assert answer(other).samples == 0
-    assert other.report.counted('refused checkpoints') == 1
+    assert other.diagnostics.counted('refused checkpoints') == 1
     path.write_bytes(b'half a file')
     third = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    assert third.report.counted('refused checkpoints') == 1
+    assert third.diagnostics.counted('refused checkpoints') == 1
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, planar, true_model,
@@ -277,7 +277,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, pl
                      checkpoint_file=str(tmp_path / 'nowhere' / 'state.npz'))
     move(node, true_model, 3.0)
     node.tick(node.settings.checkpoint_period)
-    assert node.report.counted('failed checkpoints') == 1
+    assert node.diagnostics.counted('failed checkpoints') == 1
 
 
 def test_a_payload_that_is_told_is_no_part_of_the_arm(node, true_model):
@@ -297,7 +297,7 @@ def test_efforts_may_come_from_commands(make_node, planar, true_model):
         node.receive(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
     node.receive(Float64MultiArray(data=[1.0]))
-    assert node.report.counted('dropped efforts') == 1
+    assert node.diagnostics.counted('dropped efforts') == 1
     node.now += 1.0
     residual = answer(node).residual_rms
     for sample in swinging_samples(true_model, 3.0, start=30.0):
@@ -311,7 +311,7 @@ def test_efforts_of_a_controller_need_control_msgs(make_node, planar, monkeypatc
     node = make_node(IdentificationNode, start=False, robot_description=planar,
                      effort_source='controller_state')
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert 'needs the package control_msgs' in node.report.status().message
+    assert 'needs the package control_msgs' in node.diagnostics.status().message
 
 
 def test_an_unknown_set_and_a_node_without_robot_are_answered(make_node, node):

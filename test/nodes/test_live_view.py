@@ -90,7 +90,7 @@ def test_parameters_of_another_robot_are_refused(node):
     message = estimate_to_message(learned(node, 1.0), stamp(1.0))
     message.model_hash = 'x'
     node.receive(message)
-    assert node.report.counted('refused parameters') == 1
+    assert node.diagnostics.counted('refused parameters') == 1
     node.stream = io.StringIO()
     node.tick(PERIOD)
     assert node.stream.getvalue() == ''

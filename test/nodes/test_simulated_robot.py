@@ -70,7 +70,7 @@ def test_commands_are_applied(make_robot):
 def test_a_bad_command_is_dropped(make_robot, data):
     node = make_robot()
     node.receive(Float64MultiArray(data=data))
-    assert node.report.counted('dropped commands') == 1
+    assert node.diagnostics.counted('dropped commands') == 1
     before = node.simulation.robot.q.copy()
     for _ in range(5):
         advance(node, 0.1)
@@ -83,7 +83,7 @@ def test_a_bad_trajectory_is_dropped(make_robot):
     for message in (motion_message(goal=(np.nan, 0.0)), short,
                     motion_message(names=('joint_1', 'elbow'))):
         node.receive(message)
-    assert node.report.counted('dropped trajectories') == 3
+    assert node.diagnostics.counted('dropped trajectories') == 3
 
 
 def test_the_true_parameters_differ_by_the_seeded_error(make_robot, planar):
@@ -166,7 +166,7 @@ def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameter
     (tmp_path / 'elastic.yaml').write_text('joints: {joint_1: {stiffness: 9.0}}')
     node = make_node(SimulatedRobotNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message
 
 
 class LockedRobot(SimulatedRobotNode):

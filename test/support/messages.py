@@ -26,7 +26,7 @@ def published(node, part):
 
 def diagnostics(node):
     """Return the values that a node shows in its diagnostics."""
-    return {each.key: each.value for each in node.report.status().values}
+    return {each.key: each.value for each in node.diagnostics.status().values}
 
 
 def assert_brakes(message):

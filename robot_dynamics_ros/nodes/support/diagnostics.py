@@ -22,7 +22,7 @@ PERIOD = 1.0
 LATENCIES = 1000
 
 
-class Report:
+class Diagnostics:
     """Counts, logs and publishes; one per node."""
 
     def __init__(self, node: Node) -> None:

@@ -67,6 +67,6 @@ class JointStates:
             self.stamp = message.header.stamp
             if self._use is not None:
                 self._use(self.latest)
-            self._node.report.count('joint states')
+            self._node.diagnostics.count('joint states')
         except RobotDynamicsError as error:
-            self._node.report.warn('dropped joint states', str(error))
+            self._node.diagnostics.warn('dropped joint states', str(error))

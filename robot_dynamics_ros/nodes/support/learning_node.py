@@ -72,7 +72,7 @@ class EffortSource:
         known = dict(zip(names, efforts))
         joints = robot.chain.joint_names
         if len(names) != len(efforts) or any(name not in known for name in joints):
-            self._node.report.warn('dropped efforts', f'{len(efforts)} efforts on '
+            self._node.diagnostics.warn('dropped efforts', f'{len(efforts)} efforts on '
                                    f'{self._source}, expected those of {", ".join(joints)}')
             return
         self._efforts, self._received = known, self._node.now
@@ -155,7 +155,7 @@ class LearningNode(RobotNode):
             return
         samples = samples_from_messages(self.reader, messages, self.now)
         for objection in samples.objections:
-            self.report.warn('dropped joint states', objection)
+            self.diagnostics.warn('dropped joint states', objection)
         if len(samples.times):
             self.learn(samples)
 
@@ -166,9 +166,9 @@ class LearningNode(RobotNode):
             self.reader.restart()
 
     def measure_rate(self) -> None:
-        """Report how many joint states come in."""
+        """Diagnostics how many joint states come in."""
         now = time.monotonic()
-        self.report.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
+        self.diagnostics.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
         self._received, self._looked = 0, now
 
     def _on_joint_state(self, message: JointState) -> None:

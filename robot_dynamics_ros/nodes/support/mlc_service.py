@@ -22,13 +22,13 @@ def offer_mlc(node: RobotNode, estimate: Callable[[str], MlcEstimate]) -> None:
     """
     def answer(request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
         try:
-            with node.report.timed('get_mlc'):
+            with node.diagnostics.timed('get_mlc'):
                 response.mlc = estimate_to_message(estimate(request.set or 'lin'),
                                                    node.get_clock().now().to_msg())
                 response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
-            node.report.warn('refused requests', f'get_mlc: {error}')
+            node.diagnostics.warn('refused requests', f'get_mlc: {error}')
         return response
 
     node.create_service(GetMlc, '~/get_mlc', answer)

@@ -83,7 +83,7 @@ class ParameterSource:
         if p.follow_mlc and gate is not None:
             self._live = LiveParameters(gate, robot.parameters, window=p.judged_motion,
                                         ramp=p.swap_duration)
-        self._node.report.value('parameters', robot.estimate.state.name)
+        self._node.diagnostics.value('parameters', robot.estimate.state.name)
 
     def restart(self) -> None:
         """Forget the motion so far: the clock was set back."""
@@ -97,22 +97,22 @@ class ParameterSource:
             self._live.observe(self._node.robot.in_torques(sample))
 
     def _on_mlc(self, message: MlcSetMessage) -> None:
-        robot, live, report = self._node.robot, self._live, self._node.report
+        robot, live, diagnostics = self._node.robot, self._live, self._node.diagnostics
         if robot is None or live is None:
             return
         try:
             estimate = estimate_from_message(message, robot.model.mlc, robot.chain.joint_physics)
         except RobotDynamicsError as error:
-            report.warn('refused parameters', str(error))
+            diagnostics.warn('refused parameters', str(error))
             return
         judgement = live.offer(DynamicParameters.of(estimate), robot.load, self._node.now,
                                samples=estimate.samples,
                                converged=estimate.state == EstimateState.CONVERGED)
-        report.value('learned parameters', judgement.reason)
+        diagnostics.value('learned parameters', judgement.reason)
         if judgement.accepted:
             self._node.get_logger().info(f'learned parameters of {estimate.samples} samples are '
                                          f'taken over: {judgement.reason}')
-            report.count('parameter changes')
+            diagnostics.count('parameter changes')
             self._ramp.reset()
 
     def _on_reconsider(self) -> None:
@@ -121,8 +121,9 @@ class ParameterSource:
             return
         judgement = live.reconsider(robot.load, self._node.now)
         if judgement.accepted:
-            self._node.report.warn('parameter rollbacks',
-                                   f'the learned parameters are taken back: {judgement.reason}')
+            self._node.diagnostics.warn(
+                'parameter rollbacks',
+                f'the learned parameters are taken back: {judgement.reason}')
             self._ramp.reset()
 
     def _on_step(self) -> None:
@@ -134,4 +135,4 @@ class ParameterSource:
 
     def _take(self, robot: Robot, parameters: DynamicParameters) -> None:
         robot.use(parameters)
-        self._node.report.value('parameters', robot.estimate.state.name)
+        self._node.diagnostics.value('parameters', robot.estimate.state.name)

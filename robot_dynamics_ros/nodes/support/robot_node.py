@@ -25,7 +25,7 @@ from std_msgs.msg import String
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
-from robot_dynamics_ros.nodes.support.diagnostics import Report
+from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
 from robot_dynamics_ros.robot import Robot, load_robot
 
@@ -53,7 +53,7 @@ class RobotNode(LifecycleNode):
         """
         super().__init__(name, **options)
         self.settings: Any = declare(self, self.settings_type)
-        self.report = Report(self)
+        self.diagnostics = Diagnostics(self)
         self.robot: Robot | None = None
         self.active = False
         self.finished = False  # True ends the process
@@ -104,8 +104,8 @@ class RobotNode(LifecycleNode):
     def _on_jump(self, jump: TimeJump) -> None:
         if jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE and jump.delta.nanoseconds >= 0:
             return
-        self.report.warn('clock jumps', f'the clock was set back or changed '
-                                        f'({jump.delta.nanoseconds * 1e-9:.3f} s); starting over')
+        self.diagnostics.warn('clock jumps', f'the clock was set back or changed '
+                              f'({jump.delta.nanoseconds * 1e-9:.3f} s); starting over')
         self.clock_set_back()
 
     # Lifecycle
@@ -118,7 +118,7 @@ class RobotNode(LifecycleNode):
             self.make_interfaces()
         except RobotDynamicsError as error:
             self.get_logger().error(str(error))
-            self.report.state(str(error), error=True)
+            self.diagnostics.state(str(error), error=True)
             return TransitionCallbackReturn.FAILURE
         if not self.settings.robot_description:
             self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
@@ -160,7 +160,7 @@ class RobotNode(LifecycleNode):
     def fail(self, reason: str) -> None:
         """End the process with an error."""
         self.failure, self.finished = reason, True
-        self.report.state(reason, error=True)
+        self.diagnostics.state(reason, error=True)
         self.get_logger().error(reason)
 
     def _entities(self) -> list[tuple[Any, Callable[[Any], bool]]]:
@@ -238,17 +238,17 @@ class RobotNode(LifecycleNode):
             self.get_logger().info(str(finding))
         self.get_logger().info(f'robot {robot.chain.robot}: {len(robot.chain)} joints from '
                                f'{robot.chain.base} to {robot.chain.tip}')
-        self.report.state('running')
-        self.report.value('robot', robot.chain.robot)
-        self.report.value('model hash', robot.model.mlc.model_hash)
+        self.diagnostics.state('running')
+        self.diagnostics.value('robot', robot.chain.robot)
+        self.diagnostics.value('model hash', robot.model.mlc.model_hash)
 
     def _on_description(self, message: String) -> None:
         try:
             self._load(message.data)
         except RobotDynamicsError as error:
-            self.report.warn('refused descriptions', f'robot_description refused: {error}')
+            self.diagnostics.warn('refused descriptions', f'robot_description refused: {error}')
             if self.robot is None:
-                self.report.state(f'robot_description refused: {error}', error=True)
+                self.diagnostics.state(f'robot_description refused: {error}', error=True)
 
     def _on_payload(self, message: InertiaStamped) -> None:
         self._payload = message
@@ -259,9 +259,9 @@ class RobotNode(LifecycleNode):
     def _carry(self, robot: Robot, message: InertiaStamped) -> None:
         try:
             robot.carry(payload_from_message(message, robot.chain.tip))
-            self.report.value('payload [kg]', robot.payload.mass)
+            self.diagnostics.value('payload [kg]', robot.payload.mass)
         except RobotDynamicsError as error:
-            self.report.warn('refused payloads', str(error))
+            self.diagnostics.warn('refused payloads', str(error))
 
     # Parameters
 

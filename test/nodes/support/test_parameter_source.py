@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_used_ends_the_start(make_node, planar, file, tmp_
     node = make_node(DynamicsServerNode, start=False, robot_description=planar,
                      parameters_file=str(path))
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message
 
 
 @pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
@@ -139,7 +139,7 @@ def test_learned_parameters_are_taken_over_when_they_explain_the_motion(make_nod
     let_change(node)
     assert_close(node.robot.model.torque(Q, QD, QDD), true_model.torque(Q, QD, QDD),
                  OTHER_IMPLEMENTATION)
-    assert node.report.counted('parameter changes') == 1
+    assert node.diagnostics.counted('parameter changes') == 1
     values = diagnostics(node)
     assert values['parameters'] == 'CONVERGED'
     assert 'falls to' in values['learned parameters']
@@ -192,8 +192,8 @@ def test_parameters_that_do_not_pass_change_nothing(make_node, planar, learned, 
     node.receive(message)
     assert not changing(node)
     np.testing.assert_array_equal(torque(node), before)
-    assert node.report.counted('refused parameters') == counted
-    assert node.report.counted('parameter changes') == 0
+    assert node.diagnostics.counted('refused parameters') == counted
+    assert node.diagnostics.counted('parameter changes') == 0
 
 
 def test_parameters_that_fail_later_are_taken_back(make_node, planar, learned, true_model):
@@ -208,7 +208,7 @@ def test_parameters_that_fail_later_are_taken_back(make_node, planar, learned, t
     node.tick(RECONSIDER)
     let_change(node)
     np.testing.assert_allclose(torque(node), before)
-    assert node.report.counted('parameter rollbacks') == 1
+    assert node.diagnostics.counted('parameter rollbacks') == 1
     assert mlc(node).state == MlcSet.FROM_URDF
 
 

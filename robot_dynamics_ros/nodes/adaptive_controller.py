@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
@@ -40,7 +41,13 @@ from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, effort_limits, setting
+from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
+    RobotNodeSettings,
+    effort_limits,
+    setting,
+)
 from robot_dynamics_ros.robot import Robot
 
 #: What is logged when the arm was taken over.
@@ -55,43 +62,47 @@ _SPEED_SHARE = 0.5
 class AdaptiveControllerNodeSettings(RobotNodeSettings):
     """Settings of the adaptive controller; also ``effort_limits.<joint>`` [N m, N]."""
 
-    law: str = setting('slotine_li', 'slotine_li_modified is that of Lu & Meng',
-                         choices=LAW_NAMES)
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
+
+    law: str = setting('slotine_li', 'adaptive law; slotine_li_modified is that of Lu & Meng',
+                       choices=LAW_NAMES)
     bandwidth: tuple[float, ...] = setting(
-        (), 'lambda, one number or one per joint [1/s]; empty = 20')
+        (), 'lambda, one number or one per joint [1/s]; none = 20', example='[20.0]')
     damping: tuple[float, ...] = setting(
         (), 'K per joint [N m s/rad, N s/m], or one number times the inertia of each joint [1/s]; '
-            'empty = bandwidth times mass matrix')
+            'none = bandwidth times mass matrix', example='[40.0, 40.0, 2.0]')
     learn: tuple[str, ...] = setting(
-        (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = weight, Fv, Fc, offset')
+        (), f'groups ({", ".join(GROUPS)}) or names of the parameters to learn; none = weight, '
+            'Fv, Fc, offset', example='[weight, Fv, Fc]')
     learning_time: float = setting(
-        0.1, 'time constant of learning links and load [s]; the shorter, the less delay between '
-             'joint state and effect may be; 0 = 0.02, craig 0.5; inf = never',
-        minimum=0.0, maximum=float('inf'))
+        0.1, 'time constant of learning links and payload [s]; the shorter, the less delay is '
+             'allowed between a joint state and the effect of its answer (0.1: 20 ms); 0 = 0.02, '
+             'craig 0.5 (5 ms); .inf = never', minimum=0.0, maximum=float('inf'))
     friction_time: float = setting(
-        0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; inf = never',
+        0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; .inf = never',
         minimum=0.0, maximum=float('inf'))
     dead_zone: float = setting(
         0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
-              'times the noise of the speed [rad/s, m/s]', minimum=0.0, maximum=10.0)
-    leakage: float = setting(0.0, 'return to the first values [1/s]', minimum=0.0,
-                               maximum=100.0)
-    heaviest_load: float = setting(10.0, 'largest mass of a load that is learned [kg]',
-                                     minimum=0.001, maximum=1e4)
-    load_size: float = setting(0.5, 'largest extent of that load from the tip frame [m]',
-                                 minimum=0.001, maximum=100.0)
-    enabled: bool = setting(True, 'take the arm over as soon as joint states come; false = '
-                                    'wait for ~/enable')
-    joint_state_timeout: float = setting(0.1, 'older joint states end control [s]',
-                                           minimum=0.001, maximum=10.0)
+              'times the noise of the measured velocity [rad/s, m/s]', minimum=0.0, maximum=10.0)
+    leakage: float = setting(0.0, 'rate of the return to the first values [1/s]', minimum=0.0,
+                             maximum=100.0)
+    heaviest_load: float = setting(10.0, 'largest mass of a payload that is learned [kg]',
+                                   minimum=0.001, maximum=1e4)
+    load_size: float = setting(0.5, 'largest extent of that payload from the tip frame [m]',
+                               minimum=0.001, maximum=100.0)
+    enabled: bool = setting(
+        True, 'take over the arm as soon as joint states come; false = wait for ~/enable')
+    joint_state_timeout: float = setting(0.1, 'age of the joint states that ends control [s]',
+                                         minimum=0.001, maximum=10.0)
     safe_end: str = setting('gravity', 'torque when control has ended', choices=SAFE_ENDS)
     largest_error: float = setting(
-        0.3, 'a joint farther from where it should be ends control [rad, m]; inf = never',
+        0.3, 'distance of a joint from its reference that ends control [rad, m]; .inf = never',
         minimum=0.001, maximum=float('inf'))
-    fade: float = setting(0.5, 'shortest time to smooth out a jump of the orders [s]',
-                            minimum=0.01, maximum=60.0)
+    fade: float = setting(
+        0.5, 'shortest time in which a jump of the reference is smoothed out [s]',
+        minimum=0.01, maximum=60.0)
     mlc_rate: float = setting(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
-                                maximum=100.0)
+                              maximum=100.0)
 
 
 class AdaptiveControllerNode(RobotNode):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped
@@ -35,17 +36,26 @@ from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import declare_number, setting
+from robot_dynamics_ros.nodes.support.settings import JointSetting, declare_number, setting
 from robot_dynamics_ros.robot import Robot
+
+_THRESHOLDS = JointSetting(
+    'external_torque_thresholds', 'external torque of a joint above which the diagnostics tell '
+    'of an event [N m, N]; none = never', '{joint_1: 5.0}')
 
 
 @dataclass(frozen=True)
 class DynamicsServerNodeSettings(SourceSettings):
     """Settings of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
 
-    publish_shares: bool = setting(False, 'publish the shares of the torque of joint_states')
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (_THRESHOLDS,)
+
+    publish_shares: bool = setting(
+        False, 'publish the contributions to the torque of the measured motion: ~/gravity, '
+               '~/coriolis, ~/friction, ~/residual, ~/external_torque')
     observer_bandwidth: float = setting(
-        30.0, 'of the momentum observer of the external torque [rad/s]', minimum=0.1, maximum=1e4)
+        30.0, 'bandwidth of the momentum observer of the external torque [rad/s]', minimum=0.1,
+        maximum=1e4)
 
 
 class DynamicsServerNode(RobotNode):
@@ -78,9 +88,8 @@ class DynamicsServerNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Read joint states of this robot from now on; the payload stays on."""
         names = robot.chain.joint_names
-        thresholds = [declare_number(self, f'external_torque_thresholds.{name}',
-                                     f'an external torque of {name} above this is an event '
-                                     '[N m, N]') for name in names]
+        thresholds = [declare_number(self, f'{_THRESHOLDS.name}.{name}', _THRESHOLDS.description)
+                      for name in names]
         threshold = TorqueThreshold(names, np.array(
             [np.inf if value is None else value for value in thresholds]))
         self._source.use_robot(robot)

@@ -49,22 +49,26 @@ class ExcitationNodeSettings(RobotNodeSettings):
     """Settings of the excitation node."""
 
     trajectory_file: str = setting(
-        '', 'YAML of robot-dynamics excite; empty = design a motion')
-    start_at_once: bool = setting(True, 'play as soon as the robot is there; false = ~/start')
+        '', 'YAML file of robot-dynamics excite; empty = design a motion')
+    start_at_once: bool = setting(
+        True, 'play as soon as the robot is there; false = wait for ~/start')
     exit_at_end: bool = setting(False, 'end the node after the motion')
-    repetitions: int = setting(1, 'of the motion', minimum=1, maximum=1000)
-    duration: float = setting(10.0, 'of a designed motion [s]', minimum=1.0, maximum=600.0)
-    harmonics: int = setting(5, 'of a designed motion', minimum=2, maximum=50)
-    share: float = setting(0.5, 'of the speed and effort limits in a designed motion',
-                             minimum=0.01, maximum=1.0)
-    seed: int = setting(0, 'of a designed motion', minimum=0)
+    repetitions: int = setting(1, 'number of times the motion is played', minimum=1, maximum=1000)
+    duration: float = setting(10.0, 'duration of a designed motion [s]', minimum=1.0,
+                              maximum=600.0)
+    harmonics: int = setting(5, 'number of harmonics of a designed motion', minimum=2, maximum=50)
+    share: float = setting(
+        0.5, 'part of the velocity and effort limits that a designed motion uses', minimum=0.01,
+        maximum=1.0)
+    seed: int = setting(0, 'seed of the design', minimum=0)
     approach_duration: float = setting(2.0, 'shortest time to reach the first point [s]',
-                                         minimum=0.1, maximum=600.0)
+                                       minimum=0.1, maximum=600.0)
     largest_deviation: float = setting(
-        0.5, 'a robot farther than this from the motion is stopped [rad, m]', minimum=1e-3,
+        0.5, 'distance from the motion at which the robot is stopped [rad, m]', minimum=1e-3,
         maximum=10.0)
-    joint_state_timeout: float = setting(0.5, 'older joint states stop the robot [s]',
-                                           minimum=0.01, maximum=10.0)
+    joint_state_timeout: float = setting(
+        0.5, 'age of the joint states at which the robot is stopped [s]', minimum=0.01,
+        maximum=10.0)
 
 
 class ExcitationNode(RobotNode):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
@@ -40,7 +40,12 @@ from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import effort_limits, setting
+from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
+    effort_limits,
+    setting,
+)
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
@@ -55,24 +60,30 @@ LAST_WORD = 0.5
 class FeedforwardNodeSettings(SourceSettings):
     """Settings of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
 
-    mode: str = setting('trajectory', 'what to publish', choices=('trajectory', 'stream'))
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
+
+    mode: str = setting('trajectory', 'what is published: trajectories with efforts, or torques',
+                        choices=('trajectory', 'stream'))
     resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
-                                     minimum=1.0, maximum=10_000.0, changeable=True)
-    maximum_points: int = setting(100_000, 'a trajectory with more points is refused',
-                                    minimum=2, maximum=10_000_000)
-    gravity_mode: str = setting('full', 'none where the robot compensates gravity itself',
-                                  choices=GRAVITY_MODES, changeable=True)
-    joint_state_timeout: float = setting(0.1, 'older joint states are not used [s]',
-                                           minimum=0.001, maximum=10.0)
+                                   minimum=1.0, maximum=10_000.0, changeable=True)
+    maximum_points: int = setting(
+        100_000, 'number of points above which a trajectory is refused', minimum=2,
+        maximum=10_000_000)
+    gravity_mode: str = setting(
+        'full', 'gravity in the torques; none where the robot compensates gravity itself',
+        choices=GRAVITY_MODES, changeable=True)
+    joint_state_timeout: float = setting(
+        0.1, 'age above which joint states are not used [s]', minimum=0.001, maximum=10.0)
     stream_rate: float = setting(200.0, 'torque commands per second in stream mode [1/s]',
-                                   minimum=1.0, maximum=2000.0)
+                                 minimum=1.0, maximum=2000.0)
     torques_rate: float = setting(50.0, 'rate of ~/torques in trajectory mode [1/s]',
-                                    minimum=1.0, maximum=1000.0)
+                                  minimum=1.0, maximum=1000.0)
     safe_end: str = setting('gravity', 'torque after the motion in stream mode',
-                              choices=SAFE_ENDS)
+                            choices=SAFE_ENDS)
     controller_action: str = setting(
-        '', 'relay ~/follow_joint_trajectory to this action of a controller, with efforts, in '
-            'trajectory mode; empty = no relay; needs control_msgs')
+        '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
+            'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
+            'trajectory mode; needs control_msgs; empty = no relay')
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)

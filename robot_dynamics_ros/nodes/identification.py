@@ -38,15 +38,17 @@ class IdentificationNodeSettings(LearningNodeSettings):
 
     horizon: float = setting(
         60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
-    prior_strength: float = setting(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
-    publish_period: float = setting(1.0, 'between two messages on ~/mlc [s]', minimum=0.05,
-                                      maximum=3600.0)
+    prior_strength: float = setting(1.0, 'strength of the belief in the URDF', minimum=1e-6,
+                                    maximum=1e6)
+    publish_period: float = setting(1.0, 'time between two messages on ~/mlc [s]', minimum=0.05,
+                                    maximum=3600.0)
     enabled: bool = setting(True, 'learn from the start; false = wait for ~/enable')
-    parameters_file: str = setting('', 'parameters.yaml that ~/save writes')
+    parameters_file: str = setting('', 'parameters.yaml that ~/save writes; empty = none')
     save_at_end: bool = setting(False, 'write parameters_file when the node ends, too')
-    checkpoint_file: str = setting('', 'keeps what is learned over a restart; empty = none')
-    checkpoint_period: float = setting(5.0, 'between two checkpoints [s]', minimum=0.1,
-                                         maximum=3600.0)
+    checkpoint_file: str = setting(
+        '', 'file that keeps what is learned over a restart; empty = none')
+    checkpoint_period: float = setting(5.0, 'time between two checkpoints [s]', minimum=0.1,
+                                       maximum=3600.0)
 
 
 class IdentificationNode(LearningNode):

@@ -37,11 +37,12 @@ _UP, _CLEAR = '\x1b[{}F', '\x1b[J'
 class LiveViewNodeSettings(RobotNodeSettings):
     """Settings of the live view."""
 
-    terminal_period: float = setting(0.5, 'between two views on a terminal [s]', minimum=0.05,
-                                       maximum=60.0)
-    line_period: float = setting(4.0, 'between two lines elsewhere [s]', minimum=0.1,
-                                   maximum=600.0)
-    history_file: str = setting('', 'what was learned over time, written at the end (.npz)')
+    terminal_period: float = setting(0.5, 'time between two views on a terminal [s]',
+                                     minimum=0.05, maximum=60.0)
+    line_period: float = setting(4.0, 'time between two lines elsewhere [s]', minimum=0.1,
+                                 maximum=600.0)
+    history_file: str = setting(
+        '', '.npz file of what was learned over time, written at the end; empty = none')
 
 
 class LiveViewNode(RobotNode):

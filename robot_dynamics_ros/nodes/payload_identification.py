@@ -38,11 +38,12 @@ _MOVING = 0.02
 class PayloadIdentificationNodeSettings(LearningNodeSettings):
     """Settings of the payload identification node."""
 
-    parameters_file: str = setting('', 'parameters.yaml of the arm; empty = those of the URDF')
+    parameters_file: str = setting(
+        '', 'parameters.yaml of the arm; empty = parameters of the URDF')
     memory: float = setting(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
-                              maximum=1e6)
-    publish_period: float = setting(1.0, 'between two messages on ~/payload [s]', minimum=0.05,
-                                      maximum=3600.0)
+                            maximum=1e6)
+    publish_period: float = setting(1.0, 'time between two messages on ~/payload [s]',
+                                    minimum=0.05, maximum=3600.0)
 
 
 class PayloadIdentificationNode(LearningNode):

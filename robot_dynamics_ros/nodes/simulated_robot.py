@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from rclpy.clock import Clock as SteadyClock
@@ -37,6 +38,8 @@ from robot_dynamics_ros.nodes.support.conversion import (
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
     RobotNodeSettings,
     declare_number,
     effort_limits,
@@ -58,36 +61,49 @@ PATIENCE = 1.0
 #: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
 OWN_START = 1.0
 
+_GAINS = JointSetting(
+    'gains', 'gains of the PID of a joint; i_clamp bounds the integral part [N m, N]; none = from '
+    'pid_frequency and integral_time',
+    '{joint_1: {p: 100.0, i: 50.0, d: 10.0, i_clamp: 5.0}}')
+
 
 @dataclass(frozen=True)
 class SimulatedRobotNodeSettings(RobotNodeSettings):
     """Settings; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
 
-    engine: str = setting('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (_GAINS, EFFORT_LIMITS)
+
+    engine: str = setting('own', 'physics engine: of this package, or MuJoCo',
+                          choices=ENGINES)
     simulation_rate: float = setting(1000.0, 'steps of the simulation per second [1/s]',
-                                       minimum=50.0, maximum=20_000.0)
+                                     minimum=50.0, maximum=20_000.0)
     publish_rate: float = setting(100.0, 'joint states per second [1/s]', minimum=1.0,
-                                    maximum=2000.0)
+                                  maximum=2000.0)
     publish_clock: bool = setting(
         False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
                'other nodes need use_sim_time, this one must not have it')
     lockstep: bool = setting(
         False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
                'efforts are commanded; no delay on any machine')
-    initial_position: tuple[float, ...] = setting((), 'first joint positions [rad, m]')
+    initial_position: tuple[float, ...] = setting(
+        (), 'first joint positions [rad, m]; none = zero', example='[0.0, -0.5]')
     parameter_error: float = setting(
         0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
-    seed: int = setting(1, 'of the parameter error and the noise', minimum=0)
-    position_noise: float = setting(0.0, 'standard deviation [rad, m]', minimum=0.0, maximum=1.0)
-    velocity_noise: float = setting(0.0, 'standard deviation [rad/s, m/s]', minimum=0.0,
-                                      maximum=10.0)
-    effort_noise: float = setting(0.0, 'standard deviation [N m, N]', minimum=0.0, maximum=1e3)
-    missing_interfaces: tuple[str, ...] = setting((), 'reported as NaN',
-                                                    choices=('velocity', 'effort'))
+    seed: int = setting(1, 'seed of the parameter error and the noise', minimum=0)
+    position_noise: float = setting(0.0, 'standard deviation of measured positions [rad, m]',
+                                    minimum=0.0, maximum=1.0)
+    velocity_noise: float = setting(0.0, 'standard deviation of measured velocities [rad/s, m/s]',
+                                    minimum=0.0, maximum=10.0)
+    effort_noise: float = setting(0.0, 'standard deviation of measured efforts [N m, N]',
+                                  minimum=0.0, maximum=1e3)
+    missing_interfaces: tuple[str, ...] = setting(
+        (), 'interfaces that are reported as NaN', choices=('velocity', 'effort'),
+        example='[effort]')
     pid_frequency: float = setting(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
-                                     minimum=0.1, maximum=500.0)
-    integral_time: float = setting(0.5, 'of the PID where no gains are given [s]; 0 = none',
-                                     minimum=0.0, maximum=100.0)
+                                   minimum=0.1, maximum=500.0)
+    integral_time: float = setting(
+        0.5, 'integral time of the PID where no gains are given [s]; 0 = no integral',
+        minimum=0.0, maximum=100.0)
     spring_damping: float = setting(
         0.001, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
 
@@ -162,7 +178,7 @@ class SimulatedRobotNode(RobotNode):
         """Return the gains given per joint, the default ones elsewhere."""
         rows = {}
         for key in ('p', 'i', 'd', 'i_clamp'):
-            given = [declare_number(self, f'gains.{name}.{key}', f'gain {key} of {name}')
+            given = [declare_number(self, f'{_GAINS.name}.{name}.{key}', _GAINS.description)
                      for name in names]
             rows[key] = np.array([fallback if value is None else value
                                   for value, fallback in zip(given, getattr(default, key))])

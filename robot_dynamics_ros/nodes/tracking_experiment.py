@@ -45,22 +45,24 @@ PERIOD = 0.05
 class TrackingExperimentNodeSettings(RobotNodeSettings):
     """Settings of the tracking experiment."""
 
-    output: str = setting('', 'file for the recordings (.npz)')
+    output: str = setting('', '.npz file for the recordings')
     ways: tuple[str, ...] = setting(
         ('PID', 'PID + feedforward'), 'names of the ways to send the motion')
     topics: tuple[str, ...] = setting(
         ('simulated_robot/joint_trajectory', 'joint_trajectory'),
-        'where each way sends it; the first one is the controller itself')
+        'topic of each way; the first one is that of the controller itself')
     motion_duration: float = setting(6.0, 'duration of the motion [s]', minimum=1.0,
-                                       maximum=600.0)
-    load_mass: float = setting(0.0, 'load that appears in the motion [kg]; 0 = none',
-                                 minimum=0.0, maximum=1e3)
+                                     maximum=600.0)
+    load_mass: float = setting(0.0, 'mass of a payload that appears in the motion [kg]; 0 = none',
+                               minimum=0.0, maximum=1e3)
     load_place: tuple[float, ...] = setting(
-        (), 'its place in the tip frame: x, y, z [m]; empty = the origin')
-    load_time: float = setting(2.0, 'when it appears, from the start of the motion [s]',
-                                 minimum=0.0, maximum=600.0)
+        (), 'position of that payload in the tip frame: x, y, z [m]; none = the origin',
+        example='[0.0, 0.0, 0.1]')
+    load_time: float = setting(
+        2.0, 'time at which it appears, from the start of the motion [s]', minimum=0.0,
+        maximum=600.0)
     approach_duration: float = setting(2.0, 'duration of each part of the approach [s]',
-                                         minimum=0.5, maximum=60.0)
+                                       minimum=0.5, maximum=60.0)
 
 
 class TrackingExperimentNode(RobotNode):

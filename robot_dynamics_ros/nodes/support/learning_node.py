@@ -103,11 +103,13 @@ class LearningNodeSettings(RobotNodeSettings):
     """Settings of every node that learns from joint states."""
 
     effort_source: str = setting(
-        'joint_states', 'where measured efforts come from; where joint_states have the torque '
-        'after friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
-    reliable: bool = setting(True, 'false where the joint states are sent as best effort')
-    queue: int = setting(1000, 'joint states that may wait', minimum=1, maximum=100_000)
-    cutoff: float = setting(10.0, 'of the smoother [Hz]', minimum=0.1, maximum=1000.0)
+        'joint_states', 'topic of the measured efforts; where joint_states have the torque after '
+        'friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+    reliable: bool = setting(
+        True, 'ask for every joint state; false where they are sent as best effort')
+    queue: int = setting(1000, 'number of joint states that may wait', minimum=1, maximum=100_000)
+    cutoff: float = setting(10.0, 'cut-off frequency of the smoother [Hz]', minimum=0.1,
+                            maximum=1000.0)
 
 
 class LearningNode(RobotNode):

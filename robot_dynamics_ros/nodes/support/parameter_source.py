@@ -35,13 +35,13 @@ class SourceSettings(RobotNodeSettings):
     """Settings of every node that computes torques."""
 
     parameters_file: str = setting(
-        '', 'parameters.yaml written by identify; empty = parameters of the URDF')
+        '', 'parameters.yaml written by robot-dynamics identify; empty = parameters of the URDF')
     follow_mlc: bool = setting(
         False, 'take learned parameters from the topic mlc, through a gate')
-    swap_duration: float = setting(0.5, 'of the change to learned parameters [s]', minimum=0.0,
-                                     maximum=60.0)
+    swap_duration: float = setting(0.5, 'duration of the change to learned parameters [s]',
+                                   minimum=0.0, maximum=60.0)
     judged_motion: float = setting(
-        4.0, 'learned parameters are judged by the motion of this time [s]', minimum=0.5,
+        4.0, 'duration of the motion that learned parameters are judged by [s]', minimum=0.5,
         maximum=60.0)
 
 

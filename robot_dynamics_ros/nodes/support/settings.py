@@ -9,7 +9,7 @@ limits are ROS parameters ``effort_limits.<joint>``, which come before those of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -35,38 +35,64 @@ Settings = TypeVar('Settings')
 
 
 def setting(default: Any, description: str, *, minimum: float | None = None,
-              maximum: float | None = None, choices: tuple[str, ...] = (),
-              changeable: bool = False) -> Any:
+            maximum: float | None = None, choices: tuple[str, ...] = (),
+            changeable: bool = False, example: str = '') -> Any:
     """
     Return a dataclass field that is a ROS parameter.
 
     :param default: value where none is given; its field needs a type annotation.
-    :param description: one line for people, with the unit in brackets.
+    :param description: one sentence for people, with the unit in brackets.
     :param minimum: smallest number allowed.
     :param maximum: largest number allowed.
     :param choices: the only words allowed.
     :param changeable: False = read-only once the node runs.
+    :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
         'description': description, 'minimum': minimum, 'maximum': maximum, 'choices': choices,
-        'changeable': changeable})
+        'changeable': changeable, 'example': example})
+
+
+@dataclass(frozen=True)
+class JointSetting:
+    """
+    ROS parameters ``<name>.<joint>``, one per joint and without default.
+
+    :param name: first part of the name.
+    :param description: one sentence for people, with the unit in brackets.
+    :param example: value of all joints in YAML.
+    """
+
+    name: str
+    description: str
+    example: str
+
+
+EFFORT_LIMITS = JointSetting(
+    'effort_limits', 'largest effort of a joint [N m, N]; none = that of the URDF',
+    '{joint_1: 80.0}')
 
 
 @dataclass(frozen=True)
 class RobotNodeSettings:
     """Settings of every node that has a robot."""
 
+    of_joints: ClassVar[tuple[JointSetting, ...]] = ()
+
     robot_description: str = setting(
-        '', 'URDF text; empty = from the latched topic robot_description')
+        '', 'URDF text; empty = from the latched topic robot_description',
+        example="'<robot...'")
     joints_file: str = setting(
-        '', 'joints.yaml with what the URDF cannot hold: joint physics, limits, payload')
+        '', 'joints.yaml with what the URDF cannot hold: joint physics, what efforts mean (sign, '
+            'gain, side of the gear), limits, payload; empty = none')
     base: str = setting('', 'base link of the chain; empty = root of the URDF')
     tip: str = setting('', 'tip link of the chain; empty = found where there is one chain only')
     gravity: tuple[float, ...] = setting(
-        (), 'gravity in the frame of the base link [m/s^2]; empty = 9.81 along -z of the root')
-    locked: tuple[str, ...] = setting((), 'joints to freeze at zero')
-    autostart: bool = setting(True, 'configure and activate at start; false = wait for a '
-                                      'lifecycle manager')
+        (), 'gravity in the frame of the base link [m/s^2]; none = 9.81 along -z of the root',
+        example='[0.0, 0.0, -9.81]')
+    locked: tuple[str, ...] = setting((), 'joints to freeze at zero', example='[finger_joint]')
+    autostart: bool = setting(
+        True, 'configure and activate at start; false = wait for a lifecycle manager')
 
 
 def declare(node: Node, kind: type[Settings]) -> Settings:
@@ -162,8 +188,7 @@ def effort_limits(node: Node, chain: Chain) -> EffortLimits:
 
     :raises ParameterError: a joint without a positive finite limit.
     """
-    given = {name: declare_number(node, f'effort_limits.{name}',
-                                  f'largest effort of {name} [N m, N]')
+    given = {name: declare_number(node, f'{EFFORT_LIMITS.name}.{name}', EFFORT_LIMITS.description)
              for name in chain.joint_names}
     return EffortLimits.of_chain(chain, {name: limit for name, limit in given.items()
                                          if limit is not None})

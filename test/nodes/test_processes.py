@@ -108,7 +108,7 @@ def test_sigterm_ends_a_node_with_exit_code_0(ros, parameter_file, planar, name)
 
 
 @pytest.mark.parametrize(('parameters', 'message'), [
-    ({'robot_description': '<robot'}, ''),
+    ({'robot_description': '<robot'}, 'not well-formed XML'),
     ({'robot_description': 'planar', 'effort_limits.joint_1': 'strong'}, 'effort_limits.joint_1'),
     ({'robot_description': 'planar', 'joints_file': 'nowhere.yaml'}, 'nowhere.yaml'),
     ({'robot_description': 'planar', 'mode': 'fast'}, 'mode must be one of'),

@@ -2,9 +2,10 @@
 """
 The adaptive controller: trajectory and joint states in, torque out, learning while it moves.
 
-Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. What is
-learned is the latched topic ``~/mlc``, and ``~/get_mlc``; ``~/reset`` forgets it. ``~/enable``
-takes the arm over and gives it back. Without fresh joint states a watchdog commands the weight.
+Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. The
+learned parameters are on the latched topic ``~/mlc`` and in ``~/get_mlc``; ``~/reset`` forgets
+them. ``~/enable`` takes over the arm or gives it back. Without fresh joint states a watchdog
+commands the safe torque.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ from robot_dynamics_ros.nodes.support.settings import (
 )
 from robot_dynamics_ros.robot import Robot
 
-#: What is logged when the arm was taken over.
+#: Logged when the controller has taken over the arm.
 UNDER_CONTROL = 'the arm is under control'
-#: Speed of smoothing out where a joint has no velocity limit [rad/s, m/s].
-_FREE_SPEED = 1.0
-#: Share of the velocity limits that smoothing out may use.
-_SPEED_SHARE = 0.5
+#: Velocity of smoothing out a jump where a joint has no velocity limit [rad/s, m/s].
+_FREE_VELOCITY = 1.0
+#: Part of the velocity limits that smoothing out may use.
+_VELOCITY_PART = 0.5
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,11 @@ class AdaptiveControllerNodeSettings(RobotNodeSettings):
 
 
 class AdaptiveControllerNode(RobotNode):
-    """Controls the arm and learns what it weighs."""
+    """Controls the arm and learns its parameters."""
 
     settings_type = AdaptiveControllerNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('adaptive_controller', **options)
         # a simulated clock that has not come yet is 0
         self._joints = JointStates(self, self._on_sample, wanted=lambda: self.now != 0.0)
@@ -137,29 +137,30 @@ class AdaptiveControllerNode(RobotNode):
         self.create_timer(1.0 / p.mlc_rate, self._on_mlc_tick)
 
     def use_robot(self, robot: Robot) -> None:
-        """Make a controller for it; what was learned about another robot is forgotten."""
+        """Make a controller for this robot; what was learned about another one is forgotten."""
         p = self.settings
         given = {field.name: getattr(p, field.name) for field in fields(AdaptiveSettings)}
         chosen = AdaptiveSettings(**{key: value for key, value in given.items() if value != ()})
         controller = make_adaptive_controller(robot.model, effort_limits(self, robot.chain),
                                               chosen)
-        speeds = _SPEED_SHARE * np.nan_to_num(robot.chain.velocity_limits, nan=_FREE_SPEED)
+        velocities = _VELOCITY_PART * np.nan_to_num(robot.chain.velocity_limits,
+                                                    nan=_FREE_VELOCITY)
         self.come_to_rest()
         self._joints.use_robot(robot.chain)
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
-            p.joint_state_timeout, p.safe_end, p.fade, speeds, p.largest_error))
+            p.joint_state_timeout, p.safe_end, p.fade, velocities, p.largest_error))
         self._published = -1
         if p.enabled and self.active:
             self._stream.enable_when_ready()
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take the arm over, unless that is left to ~/enable."""
+        """Take over the arm, unless that is left to ~/enable."""
         if self.settings.enabled and self._stream is not None:
             self._stream.enable_when_ready()
         return super().on_activate(state)
 
     def come_to_rest(self) -> None:
-        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        """Command a safe torque: a controller applies the last one for ever."""
         if self._stream is not None:
             self._stream.disable('the node comes to rest')
             self._command()
@@ -175,12 +176,12 @@ class AdaptiveControllerNode(RobotNode):
                 self._command()
 
     def _on_watchdog(self) -> None:
-        """Command the weight where joint states have stayed away."""
+        """Command the safe torque when joint states stay away."""
         if self.active and self._joints.fresh(self.now, self.settings.joint_state_timeout) is None:
             self._command()
 
     def _command(self) -> None:
-        """Publish what the controller says now, if it says anything."""
+        """Publish the torque to command now, if there is one."""
         stream = self._stream
         if stream is None:
             return
@@ -225,7 +226,7 @@ class AdaptiveControllerNode(RobotNode):
             else:
                 stream.disable()
                 self._command()
-                response.message = 'the arm was given back with a safe torque'
+                response.message = 'the arm is given back with a safe torque'
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The dynamics server: torques and minimal parameters by service, and what the robot carries.
+The dynamics server: torques and minimal parameters by service, and the payload of the robot.
 
 ``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the parameters are those of the URDF, of a
-file, or learned ones from the topic ``mlc``. The payload in use is the latched topic
-``payload``, which the feedforward node follows. With `publish_shares` the shares of the measured
-motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, measured minus model on
-``~/residual``, and what the environment exerts on ``~/external_torque``, with an event in the
-diagnostics where it passes a threshold.
+file, or learned ones from the topic ``mlc``. The payload in use is on the latched topic
+``payload``, which the feedforward node follows. With `publish_shares`, the contributions to the
+torque of the measured motion are on ``~/gravity``, ``~/coriolis`` and ``~/friction``, measured
+minus model torque on ``~/residual``, and the torque that the environment exerts on
+``~/external_torque``; the diagnostics tell of an event where it passes a threshold.
 """
 
 from __future__ import annotations
@@ -59,13 +59,12 @@ class DynamicsServerNodeSettings(SourceSettings):
 
 
 class DynamicsServerNode(RobotNode):
-    """Answers questions about the dynamics."""
+    """Answers requests about the dynamics."""
 
     settings_type = DynamicsServerNodeSettings
-    follows_payload = False  # it is the one who tells
+    follows_payload = False  # it is the one that publishes it
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('dynamics_server', **options)
         self._joints = JointStates(self, self._on_sample, wanted=lambda: self.active)
         self._monitor = TorqueMonitor(self.settings.observer_bandwidth)
@@ -86,7 +85,7 @@ class DynamicsServerNode(RobotNode):
             self._joints.subscribe()
 
     def use_robot(self, robot: Robot) -> None:
-        """Read joint states of this robot from now on; the payload stays on."""
+        """Read the joint states of this robot from now on; the payload stays attached."""
         names = robot.chain.joint_names
         thresholds = [declare_number(self, f'{_THRESHOLDS.name}.{name}', _THRESHOLDS.description)
                       for name in names]
@@ -168,7 +167,7 @@ class DynamicsServerNode(RobotNode):
         self._watch(self._threshold, shares.external_torque)
 
     def _watch(self, threshold: TorqueThreshold, torque: np.ndarray) -> None:
-        """Tell about joints whose external torque has passed its threshold."""
+        """Warn about joints whose external torque has passed its threshold."""
         for name in threshold.update(torque):
             i = threshold.joint_names.index(name)
             self.diagnostics.warn('external torque events',
@@ -179,7 +178,7 @@ class DynamicsServerNode(RobotNode):
 
 
 def _order(names: list[str], joint_names: tuple[str, ...]) -> list[int]:
-    """Return where each joint of the chain is in the request."""
+    """Return the place of each joint of the chain in the request."""
     if sorted(names) != sorted(joint_names):
         raise StateError(f'joint_names must be the joints {", ".join(joint_names)} in any order, '
                          f'or empty; got {", ".join(names)}')

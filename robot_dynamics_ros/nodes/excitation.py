@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The excitation node: plays a motion that shows all parameters of the robot.
+The excitation node: plays a motion that excites all parameters of the robot.
 
 ``~/joint_trajectory`` out, to a trajectory controller; ``joint_states`` in; ``~/start`` and
-``~/stop``; the part that is over on ``~/progress``. The motion comes from a file, or is designed
-when the robot description is there. The robot is stopped where it leaves the motion, where joint
-states stay away, and when the node ends.
+``~/stop``; the played part of the motion on ``~/progress``. The motion comes from a file, or is
+designed as soon as the robot description is there. The robot is stopped when it leaves the
+motion, when joint states stay away, and when the node ends.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from robot_dynamics_ros.robot import Robot
 
 #: Points per second of a designed motion [1/s]; the controller's quintics join them.
 RATE = 20.0
-#: How often the motion is watched [s].
+#: Time between two checks of the motion [s].
 PERIOD = 0.05
-#: A line in the log at every such part of the motion.
+#: Part of the motion between two lines in the log.
 LOGGED = 0.25
 
 
@@ -77,7 +77,6 @@ class ExcitationNode(RobotNode):
     settings_type = ExcitationNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('excitation', **options)
         self._motion: Trajectory | None = None
         self._player: MotionPlayer | None = None
@@ -95,7 +94,7 @@ class ExcitationNode(RobotNode):
         self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
-        """Read or design the motion; one that runs is stopped."""
+        """Read or design the motion; a running one is stopped."""
         p = self.settings
         if p.trajectory_file:
             motion = read_trajectory(p.trajectory_file)
@@ -104,7 +103,7 @@ class ExcitationNode(RobotNode):
                                       share=p.share, seed=p.seed)
             times = found.trajectory.times(RATE)
             motion = Trajectory(robot.chain.joint_names, times, *found.trajectory.sample(times))
-            self.get_logger().info(f'designed a motion of {p.duration:g} s that shows '
+            self.get_logger().info(f'designed a motion of {p.duration:g} s that excites '
                                    f'{len(found.columns)} parameters, condition number '
                                    f'{found.condition_number:.1f}')
         motion = repeated(motion, p.repetitions)
@@ -118,7 +117,7 @@ class ExcitationNode(RobotNode):
         self._stop('the node ends')
 
     def clock_set_back(self) -> None:
-        """Brake the robot: the times of its motion have no meaning any more."""
+        """Brake the robot: the times of its motion mean nothing any more."""
         self._stop('the clock was set back')
         self._joints.restart()
 
@@ -183,7 +182,7 @@ class ExcitationNode(RobotNode):
             self.finished = True
 
     def _stop(self, reason: str) -> bool:
-        """Brake the robot, if it moves because of this node; return whether it did."""
+        """Brake the robot if this node moves it; return whether it did."""
         if self._player is None or not self._player.running:
             return False
         self._send(self._player.stop(self.now, reason))

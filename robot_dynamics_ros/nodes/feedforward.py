@@ -3,9 +3,10 @@
 The feedforward node: joint trajectory in, torque out.
 
 Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
-curve with an effort in every point. Mode ``stream``: ``~/commands`` for forward_command_controller
-while the trajectory runs, followed by a safe end. ``~/torques`` shows the efforts over time. With
-`controller_action` it is also the action ``~/follow_joint_trajectory`` in front of a controller.
+curve with an effort at every point. Mode ``stream``: ``~/commands`` for forward_command_controller
+while the trajectory runs, followed by a safe torque. ``~/torques`` shows the efforts over time.
+With `controller_action` it also offers the action ``~/follow_joint_trajectory`` in front of a
+controller.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from robot_dynamics_ros.nodes.support.trajectory_relay import (
 )
 from robot_dynamics_ros.robot import Robot
 
-#: Longest wait for a controller to acknowledge the torque that is left behind [s].
+#: Longest wait for a controller to acknowledge the last torque [s].
 LAST_WORD = 0.5
 
 
@@ -95,7 +96,6 @@ class FeedforwardNode(RobotNode):
     settings_type = FeedforwardNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('feedforward', **options)
         self._limits: EffortLimits | None = None
         self._settings: FeedforwardSettings | None = None
@@ -135,13 +135,13 @@ class FeedforwardNode(RobotNode):
             fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text))
 
     def remove_interfaces(self) -> None:
-        """Take the action away."""
+        """Remove the action."""
         if self._relay is not None:
             self._relay.destroy()
             self._relay = None
 
     def use_robot(self, robot: Robot) -> None:
-        """Find the effort limits; a joint without one is refused."""
+        """Find the effort limits; a robot with a joint without one is refused."""
         limits = effort_limits(self, robot.chain)
         self._source.use_robot(robot)
         self.come_to_rest()
@@ -167,7 +167,7 @@ class FeedforwardNode(RobotNode):
         self._stream.settings = settings
 
     def come_to_rest(self) -> None:
-        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        """Command a safe torque: a controller applies the last one for ever."""
         self._sent = None
         if self._relay is not None:
             self._relay.cancel()
@@ -215,7 +215,7 @@ class FeedforwardNode(RobotNode):
         self.diagnostics.count('trajectories')
 
     def _filled(self, message: JointTrajectory) -> JointTrajectory:
-        """Return a trajectory with efforts, and show them over time from now on."""
+        """Return a trajectory with efforts, and show these on ~/torques from now on."""
         robot, settings, _ = self._usable()
         with self.diagnostics.timed('trajectory'):
             now = self.now

@@ -3,7 +3,7 @@
 The identification node: learns the parameters of a robot while it works.
 
 ``joint_states`` in, ``~/mlc`` out (latched); ``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
-What is learned is kept on disk now and then, and a restarted node goes on from there.
+Checkpoints on disk keep what is learned, and a restarted node continues from the last one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class IdentificationNode(LearningNode):
     settings_type = IdentificationNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('identification', **options)
         self._estimator: OnlineEstimator | None = None
         self._enabled = self.settings.enabled
@@ -79,14 +78,14 @@ class IdentificationNode(LearningNode):
             self.create_timer(p.checkpoint_period, self._keep, clock=steady)
 
     def use_robot(self, robot: Robot) -> None:
-        """Learn about this robot from now on; about the same one, go on."""
-        self.catch_up()  # what has come belongs to the robot before
+        """Learn this robot from now on; if it is the same one, learning continues."""
+        self.catch_up()  # what has come belongs to the previous robot
         p, old = self.settings, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
         if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
             estimator.restore(old.state())
-            self.get_logger().info('a new description of the same robot: learning goes on')
+            self.get_logger().info('a new description of the same robot: learning continues')
         elif p.checkpoint_file and Path(p.checkpoint_file).exists():
             self._resume(estimator, p.checkpoint_file)
         estimator.carry(robot.load)
@@ -102,14 +101,14 @@ class IdentificationNode(LearningNode):
             self.diagnostics.warn('refused checkpoints', f'starting from the URDF: {error}')
 
     def come_to_rest(self) -> None:
-        """Keep what was learned."""
+        """Save what was learned."""
         self.catch_up()
         self._keep()
         if self.settings.save_at_end and self._estimator is not None and self._estimator.samples:
             self._on_save(Trigger.Request(), Trigger.Response())
 
     def payload_changed(self, robot: Robot) -> None:
-        """Go on with the same arm and another load."""
+        """Continue with the same arm and another payload."""
         self.catch_up()
         if self._estimator is not None:
             self._estimator.carry(robot.load)
@@ -177,7 +176,7 @@ class IdentificationNode(LearningNode):
             if self.settings.checkpoint_file:
                 Path(self.settings.checkpoint_file).unlink(missing_ok=True)
             self._kept = 0
-            self.get_logger().info('reset: learning begins anew from the URDF')
+            self.get_logger().info('reset: learning starts again from the URDF')
             response.success = True
         except (RobotDynamicsError, OSError) as error:
             response.message = str(error)

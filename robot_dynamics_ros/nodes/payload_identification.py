@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The payload identification node: what a robot carries, while it moves it.
+The payload identification node: finds the payload of a robot while the robot moves it.
 
 ``joint_states`` in; ``~/payload`` out (latched) once mass and centre of mass are known, in the
-form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next load. The arm
+form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next payload. The arm
 itself must be known: its parameters come from a file, or are those of the URDF.
 """
 
@@ -30,7 +30,7 @@ from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import setting
 from robot_dynamics_ros.robot import Robot
 
-#: Joints slower than this say little about a load: friction holds it [rad/s, m/s].
+#: Joints slower than this say little about a payload: friction holds it [rad/s, m/s].
 _MOVING = 0.02
 
 
@@ -47,13 +47,12 @@ class PayloadIdentificationNodeSettings(LearningNodeSettings):
 
 
 class PayloadIdentificationNode(LearningNode):
-    """Learns one load."""
+    """Learns one payload."""
 
     settings_type = PayloadIdentificationNodeSettings
-    follows_payload = False  # what others believe is what it wants to find out
+    follows_payload = False  # it is to find out the payload itself
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('payload_identification', **options)
         self._sampler: StreamSampler | None = None
         self._estimator: PayloadEstimator | None = None
@@ -67,15 +66,15 @@ class PayloadIdentificationNode(LearningNode):
                           clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def use_robot(self, robot: Robot) -> None:
-        """Learn what this robot carries."""
+        """Learn the payload of this robot."""
         self._begin(robot)
         self.reader = JointStateReader(robot.chain.joint_names)
 
     def _begin(self, robot: Robot) -> None:
         p = self.settings
         if any(robot.effort_semantics.gravity_removed):
-            raise ParameterError('a robot that hides the weight in its efforts hides that of the '
-                                 'payload too: it cannot be identified')
+            raise ParameterError('gravity_removed: efforts without gravity torque do not show '
+                                 'that of the payload either; it cannot be identified')
         arm = (read_parameters(p.parameters_file, robot.chain) if p.parameters_file
                else robot.estimate)
         self._sampler = StreamSampler(robot.chain, robot.effort_semantics, p.cutoff)

@@ -3,9 +3,9 @@
 The simulated robot node: a robot to talk to when there is none.
 
 ``joint_states`` out as joint_state_broadcaster sends them; ``~/joint_trajectory`` in, executed
-like joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
-or ``~/commands`` in, applied like forward_command_controller does. An empty trajectory stops it.
-Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` hangs a load on it.
+as joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
+or ``~/commands`` in, applied as forward_command_controller does. An empty trajectory stops it.
+Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` attaches a payload.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-#: Where the physics come from.
+#: Physics engines.
 ENGINES = ('own', 'mujoco')
-#: A pause of the machine longer than this is not caught up with [s].
+#: Longest pause of the machine that is caught up with [s].
 CATCH_UP = 0.1
-#: In lockstep, efforts that do not come within this time are not waited for [s].
+#: Longest wait for efforts in lockstep [s].
 PATIENCE = 1.0
-#: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
+#: First time of its own clock [s]; a stamp of zero would mean no stamp.
 OWN_START = 1.0
 
 _GAINS = JointSetting(
@@ -112,10 +112,9 @@ class SimulatedRobotNode(RobotNode):
     """Simulates an arm in real time."""
 
     settings_type = SimulatedRobotNodeSettings
-    follows_payload = False  # what the others believe is no matter of physics
+    follows_payload = False  # the true payload may be another one than the others believe
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('simulated_robot', **options)
         self._cell: ControlledRobot | None = None
         self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
@@ -163,7 +162,7 @@ class SimulatedRobotNode(RobotNode):
                                      now=OWN_START if p.publish_clock else self.now)
 
     def _arm(self, chain: Chain, stiffness: Array) -> Arm:
-        """Return the arm with its true parameters in the engine that was asked for."""
+        """Return the arm with its true parameters in the chosen engine."""
         p = self.settings
         q, step = p.initial_position or None, 1.0 / p.simulation_rate
         if p.engine == 'own':
@@ -175,7 +174,7 @@ class SimulatedRobotNode(RobotNode):
         return MujocoRobot(chain, q=q, step=step)
 
     def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
-        """Return the gains given per joint, the default ones elsewhere."""
+        """Return the gains given for a joint, and the default ones elsewhere."""
         rows = {}
         for key in ('p', 'i', 'd', 'i_clamp'):
             given = [declare_number(self, f'{_GAINS.name}.{name}.{key}', _GAINS.description)
@@ -185,19 +184,19 @@ class SimulatedRobotNode(RobotNode):
         return PidGains(**rows)
 
     def clock_set_back(self) -> None:
-        """Hold where the arm is, on the new clock."""
+        """Hold the present position, on the new clock."""
         if self._cell is not None:
             self._cell.advance_to(self.now, at_most=0)
 
     def _on_tick(self) -> None:
-        """Follow the clock of the node; what the machine cannot catch up with is skipped."""
+        """Follow the clock of the node; time that the machine cannot catch up with is skipped."""
         cell = self._cell
         if cell is not None and self.active and not self._advance(cell, self.now):
             self.diagnostics.warn('skipped time', 'the simulation is slower than real time and '
                                   'has skipped some: lower simulation_rate, or set publish_clock')
 
     def _on_own_time(self) -> None:
-        """Move on by the real time since the last tick, or less; never skip any."""
+        """Advance by the real time since the last tick, or less; never skip any."""
         p, cell, now = self.settings, self._cell, self.real_time
         elapsed, self._last_tick = now - self._last_tick, now
         if cell is None or not self.active:
@@ -211,7 +210,7 @@ class SimulatedRobotNode(RobotNode):
         self._advance(cell, cell.time + min(elapsed, longest))
 
     def _advance(self, cell: ControlledRobot, until: float) -> bool:
-        """Simulate, publish the joint states, and return False where time was skipped."""
+        """Simulate, publish the joint states, and return False if time was skipped."""
         p = self.settings
         try:
             on_time = cell.advance_to(until, at_most=round(CATCH_UP * p.simulation_rate) + 1)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The tracking experiment: one motion several ways, each recorded.
+The tracking experiment: one motion, sent in several ways, each recorded.
 
 Sends the motion to one topic after the other (straight to the controller, through a feedforward
 node, ...), listens to ``joint_states``, writes the recordings to a file and ends by itself. With
-`load_mass` it hangs a load on the simulated robot in the middle of each motion.
+`load_mass` it attaches a payload to the simulated robot in the middle of each motion.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
-#: The start is reached from here [rad, m]: a joint that has moved has no old integral of the PID
-#: that friction hides.
+#: The start is approached from this distance [rad, m]: once a joint has moved, no old integral of
+#: the PID stays hidden behind friction.
 BESIDE = 0.1
-#: How often the motion is watched [s].
+#: Time between two checks of the motion [s].
 PERIOD = 0.05
 
 
@@ -71,7 +71,6 @@ class TrackingExperimentNode(RobotNode):
     settings_type = TrackingExperimentNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Check that there is a file to write."""
         super().__init__('tracking_experiment', **options)
         p = self.settings
         if not p.output:
@@ -122,7 +121,7 @@ class TrackingExperimentNode(RobotNode):
             self._send(order)
         elif (player.phase is Phase.PLAY and self.settings.load_mass > 0.0
                 and not self._loaded and self.now - player.start >= self.settings.load_time):
-            self._hang(self.settings.load_mass)
+            self._attach(self.settings.load_mass)
         if player.phase is Phase.STOPPED:
             self.fail(f'{self._way}: {player.reason}')
         elif player.phase is Phase.DONE:
@@ -132,15 +131,16 @@ class TrackingExperimentNode(RobotNode):
     def _way(self) -> str:
         return str(self.settings.ways[len(self._recordings)])
 
-    def _hang(self, mass: float) -> None:
-        """Hang a load on the simulated robot, or take it off (mass 0)."""
+    def _attach(self, mass: float) -> None:
+        """Attach a payload to the simulated robot, or remove it (mass 0)."""
         assert self.robot is not None
         place = self.settings.load_place or (0.0, 0.0, 0.0)
-        load = payload_inertia(mass, place, np.zeros((3, 3)))
-        message = payload_to_message(load, self.robot.chain.tip, self.get_clock().now().to_msg())
+        payload = payload_inertia(mass, place, np.zeros((3, 3)))
+        message = payload_to_message(payload, self.robot.chain.tip,
+                                     self.get_clock().now().to_msg())
         self._load_client.call_async(SetPayload.Request(payload=message))
         self._loaded = mass > 0.0
-        self.get_logger().info(f'{self._way}: a load of {mass:g} kg')
+        self.get_logger().info(f'{self._way}: payload {mass:g} kg')
 
     def _ready(self) -> bool:
         if self.settings.load_mass > 0.0 and not self._load_client.service_is_ready():
@@ -157,7 +157,7 @@ class TrackingExperimentNode(RobotNode):
 
     def _record(self, player: MotionPlayer) -> None:
         if self._loaded:
-            self._hang(0.0)
+            self._attach(0.0)
         times = np.array([sample.time - player.start for sample in self._samples])
         self._recordings.append(MotionRecording(
             self._way, self._motion, times, np.array([sample.q for sample in self._samples]),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where a node has the parameters of its robot from: the URDF, a file, or live from ``mlc``.
+Where a node gets its robot's parameters: the URDF, a file, or live from ``mlc``.
 
-Live ones pass a gate, take over gradually, and give way again if the motion that follows speaks
-against them; each of these is a line in the log.
+Live parameters pass a gate, replace the present ones gradually, and are taken back if the motion
+that follows speaks against them; each of these events is a line in the log.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
-#: Steps of a gradual change [s].
+#: Time between two steps of a gradual change [s].
 STEP = 0.01
-#: How often the parameters in use are compared with those before [s].
+#: Time between two comparisons of the parameters in use with the previous ones [s].
 RECONSIDER = 1.0
 
 
@@ -46,22 +46,22 @@ class SourceSettings(RobotNodeSettings):
 
 
 class ParameterSource:
-    """Feeds one node's robot with parameters."""
+    """Gives the robot of one node its parameters."""
 
     def __init__(self, node: RobotNode) -> None:
         """
         Wait for a robot.
 
-        :param node: its settings are SourceSettings.
+        :param node: node whose settings are SourceSettings.
         """
         self._node = node
         self._live: LiveParameters | None = None
 
     def make_interfaces(self) -> None:
-        """Subscribe to learned parameters, if they are wanted."""
+        """Subscribe to learned parameters, if the settings say so."""
         if self._node.settings.follow_mlc:
             self._node.create_subscription(MlcSetMessage, 'mlc', self._on_mlc, LATCHED)
-            # real time: a paused simulation still gets its answers
+            # real time: also while a simulation is paused
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._ramp = self._node.create_timer(STEP, self._on_step, clock=steady)
             self._ramp.cancel()
@@ -92,7 +92,7 @@ class ParameterSource:
             self._take(self._node.robot, self._live.present)
 
     def observe(self, sample: JointSample) -> None:
-        """Remember a joint state, efforts in the unit of the robot."""
+        """Remember a joint state, with efforts in the unit of the robot."""
         if self._live is not None and self._node.robot is not None:
             self._live.observe(self._node.robot.in_torques(sample))
 

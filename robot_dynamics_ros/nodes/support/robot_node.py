@@ -2,10 +2,10 @@
 """
 The base of every node: parameters, lifecycle, robot description, payload, diagnostics.
 
-Lifecycle: *configure* reads the description and makes publishers and subscriptions, *activate*
-lets the node act, *deactivate* brings it to rest. With `autostart` both happen at start. A node
-without a description yet is configured and active all the same: it waits for the topic and says
-so in its diagnostics.
+Lifecycle: *configure* reads the description and creates publishers and subscriptions, *activate*
+lets the node act, *deactivate* brings it to rest. With `autostart` the node is configured and
+activated at start. It is so without a robot description, too: then it waits for the topic, and
+its diagnostics say so.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
 from robot_dynamics_ros.robot import Robot, load_robot
 
-#: One value that late joiners get too.
+#: Latched: a subscriber that joins late gets the last message.
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
-#: Accepts reliable and best-effort publishers.
+#: Matches reliable and best-effort publishers.
 SENSOR = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -40,14 +40,14 @@ class RobotNode(LifecycleNode):
     """A lifecycle node that has a robot."""
 
     settings_type: ClassVar[type[RobotNodeSettings]] = RobotNodeSettings
-    #: A node that only listens to the payload takes it from the topic.
+    #: True = the payload comes from the topic.
     follows_payload: ClassVar[bool] = True
 
     def __init__(self, name: str, **options: Any) -> None:
         """
         Declare the parameters.
 
-        :param name: of the node.
+        :param name: name of the node.
         :param options: keyword arguments of rclpy's Node.
         :raises ParameterError: a parameter of the wrong type or outside its range.
         """
@@ -67,13 +67,13 @@ class RobotNode(LifecycleNode):
             backwards, post_callback=self._on_jump)
         self._permanent = [entity for entity, _ in self._entities()]
 
-    # What a node adds
+    # For a node to override
 
     def make_interfaces(self) -> None:
         """Create publishers, subscriptions, services and timers."""
 
     def remove_interfaces(self) -> None:
-        """Remove what `make_interfaces` made beside topics, services and timers."""
+        """Remove what `make_interfaces` created besides topics, services and timers."""
 
     def use_robot(self, robot: Robot) -> None:
         """
@@ -83,10 +83,10 @@ class RobotNode(LifecycleNode):
         """
 
     def payload_changed(self, robot: Robot) -> None:
-        """Take into account that the robot in use carries something else."""
+        """Take into account that the robot in use has another payload."""
 
     def come_to_rest(self) -> None:
-        """Leave everything in a safe state: the node is about to stop acting."""
+        """Leave the robot in a safe state: the node is about to stop acting."""
 
     def clock_set_back(self) -> None:
         """Forget what depends on earlier times."""
@@ -111,7 +111,7 @@ class RobotNode(LifecycleNode):
     # Lifecycle
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read the description if it is a parameter, and make the interfaces."""
+        """Read the description if it is a parameter, and create the interfaces."""
         try:
             if self.settings.robot_description:
                 self._load(self.settings.robot_description)
@@ -137,7 +137,7 @@ class RobotNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget the robot and remove what configure made."""
+        """Forget the robot and remove what configure created."""
         self.rest()
         self.robot = None
         self.remove_interfaces()
@@ -164,7 +164,7 @@ class RobotNode(LifecycleNode):
         self.get_logger().error(reason)
 
     def _entities(self) -> list[tuple[Any, Callable[[Any], bool]]]:
-        """Return what the node has, each with the way to remove it."""
+        """Return all topics, services and timers, each with the function that removes it."""
         return [*((each, self.destroy_subscription) for each in self.subscriptions),
                 *((each, self.destroy_publisher) for each in self.publishers),
                 *((each, self.destroy_service) for each in self.services),

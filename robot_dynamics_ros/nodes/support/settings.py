@@ -2,8 +2,8 @@
 """
 ROS parameters of a node as one frozen dataclass: declared, described, checked, read.
 
-Here ROS parameters are called settings; parameters are those of the robot's dynamics. Effort
-limits are ROS parameters ``effort_limits.<joint>``, which come before those of the robot.
+Here ROS parameters are called settings; parameters are those of the robot's dynamics. The ROS
+parameters ``effort_limits.<joint>`` override the effort limits of the robot.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def setting(default: Any, description: str, *, minimum: float | None = None,
     """
     Return a dataclass field that is a ROS parameter.
 
-    :param default: value where none is given; its field needs a type annotation.
+    :param default: value of the parameter where none is given.
     :param description: one sentence for people, with the unit in brackets.
     :param minimum: smallest number allowed.
     :param maximum: largest number allowed.
-    :param choices: the only words allowed.
-    :param changeable: False = read-only once the node runs.
+    :param choices: words allowed; empty = all.
+    :param changeable: True = may be changed while the node runs.
     :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
@@ -129,7 +129,7 @@ def read(node: Node, kind: type[Settings]) -> Settings:
 
 
 def judge(kind: type[Any], changes: list[Parameter]) -> SetParametersResult:
-    """Say whether parameters may be changed like this; types and ranges ROS checks itself."""
+    """Return whether parameters may be changed like this; ROS checks types and ranges itself."""
     known = {each.name: each for each in fields(kind)}
     for change in changes:
         if change.name in known:
@@ -144,7 +144,7 @@ def declare_number(node: Node, name: str, description: str) -> float | None:
     """
     Declare a number that belongs to one joint; return it, or None where none is given.
 
-    :param name: e.g. ``effort_limits.elbow``; may be declared already.
+    :param name: name such as ``effort_limits.elbow``; may be declared already.
     :raises ParameterError: a value that is not a number.
     """
     try:

@@ -89,7 +89,7 @@ def identify(messages):
         def come_to_rest(self):
             estimate = self._estimator.estimate()
             meter.report(samples=estimate.samples, state=estimate.state.name,
-                         dropped=self.report.counted('dropped joint states'))
+                         dropped=self.diagnostics.counted('dropped joint states'))
 
     arguments = ['--ros-args', '-r', f'joint_states:={TOPIC}', '-p',
                  f'robot_description:={json.dumps(URDF.read_text(encoding="utf-8"))}']

@@ -2,25 +2,25 @@
 """
 The adaptive controller: trajectory and joint states in, torque out, learning while it moves.
 
-Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. What is
-learned is the latched topic ``~/mlc``, and ``~/get_mlc``; ``~/reset`` forgets it. ``~/enable``
-takes the arm over and gives it back. Without fresh joint states a watchdog commands the weight.
+Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. The
+learned parameters are on the latched topic ``~/mlc`` and in ``~/get_mlc``; ``~/reset`` forgets
+them. ``~/enable`` takes over the arm or gives it back. Without fresh joint states a watchdog
+commands the safe torque.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.control.adaptive.choice import (
     LAW_NAMES,
     AdaptiveSettings,
@@ -29,202 +29,208 @@ from robot_dynamics_ros.control.adaptive.choice import (
 from robot_dynamics_ros.control.adaptive.stream import AdaptiveStream, AdaptiveStreamSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     estimate_to_message,
-    sample_from_message,
     seconds,
     trajectory_from_message,
 )
-from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, effort_limits, setting
+from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
+    RobotNodeSettings,
+    effort_limits,
+    setting,
+)
 from robot_dynamics_ros.robot import Robot
 
-#: What is logged when the arm was taken over.
+#: Logged when the controller has taken over the arm.
 UNDER_CONTROL = 'the arm is under control'
-#: Speed of smoothing out where a joint has no velocity limit [rad/s, m/s].
-_FREE_SPEED = 1.0
-#: Share of the velocity limits that smoothing out may use.
-_SPEED_SHARE = 0.5
+#: Velocity of smoothing out a jump where a joint has no velocity limit [rad/s, m/s].
+_FREE_VELOCITY = 1.0
+#: Part of the velocity limits that smoothing out may use.
+_VELOCITY_PART = 0.5
 
 
 @dataclass(frozen=True)
 class AdaptiveControllerNodeSettings(RobotNodeSettings):
     """Settings of the adaptive controller; also ``effort_limits.<joint>`` [N m, N]."""
 
-    law: str = setting('slotine_li', 'slotine_li_modified is that of Lu & Meng',
-                         choices=LAW_NAMES)
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
+
+    law: str = setting('slotine_li', 'adaptive law; slotine_li_modified is that of Lu & Meng',
+                       choices=LAW_NAMES)
     bandwidth: tuple[float, ...] = setting(
-        (), 'lambda, one number or one per joint [1/s]; empty = 20')
+        (), 'lambda, one number or one per joint [1/s]; none = 20', example='[20.0]')
     damping: tuple[float, ...] = setting(
         (), 'K per joint [N m s/rad, N s/m], or one number times the inertia of each joint [1/s]; '
-            'empty = bandwidth times mass matrix')
+            'none = bandwidth times mass matrix', example='[40.0, 40.0, 2.0]')
     learn: tuple[str, ...] = setting(
-        (), f'groups ({", ".join(GROUPS)}) or names of parameters; empty = weight, Fv, Fc, offset')
+        (), f'groups ({", ".join(GROUPS)}) or names of the parameters to learn; none = weight, '
+            'Fv, Fc, offset', example='[weight, Fv, Fc]')
     learning_time: float = setting(
-        0.1, 'time constant of learning links and load [s]; the shorter, the less delay between '
-             'joint state and effect may be; 0 = 0.02, craig 0.5; inf = never',
-        minimum=0.0, maximum=float('inf'))
+        0.1, 'time constant of learning links and payload [s]; the shorter, the less delay is '
+             'allowed between a joint state and the effect of its answer (0.1: 20 ms); 0 = 0.02, '
+             'craig 0.5 (5 ms); .inf = never', minimum=0.0, maximum=float('inf'))
     friction_time: float = setting(
-        0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; inf = never',
+        0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; .inf = never',
         minimum=0.0, maximum=float('inf'))
     dead_zone: float = setting(
         0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
-              'times the noise of the speed [rad/s, m/s]', minimum=0.0, maximum=10.0)
-    leakage: float = setting(0.0, 'return to the first values [1/s]', minimum=0.0,
-                               maximum=100.0)
-    heaviest_load: float = setting(10.0, 'largest mass of a load that is learned [kg]',
-                                     minimum=0.001, maximum=1e4)
-    load_size: float = setting(0.5, 'largest extent of that load from the tip frame [m]',
-                                 minimum=0.001, maximum=100.0)
-    enabled: bool = setting(True, 'take the arm over as soon as joint states come; false = '
-                                    'wait for ~/enable')
-    joint_state_timeout: float = setting(0.1, 'older joint states end control [s]',
-                                           minimum=0.001, maximum=10.0)
+              'times the noise of the measured velocity [rad/s, m/s]', minimum=0.0, maximum=10.0)
+    leakage: float = setting(0.0, 'rate of the return to the first values [1/s]', minimum=0.0,
+                             maximum=100.0)
+    heaviest_load: float = setting(10.0, 'largest mass of a payload that is learned [kg]',
+                                   minimum=0.001, maximum=1e4)
+    load_size: float = setting(0.5, 'largest extent of that payload from the tip frame [m]',
+                               minimum=0.001, maximum=100.0)
+    enabled: bool = setting(
+        True, 'take over the arm as soon as joint states come; false = wait for ~/enable')
+    joint_state_timeout: float = setting(0.1, 'age of the joint states that ends control [s]',
+                                         minimum=0.001, maximum=10.0)
     safe_end: str = setting('gravity', 'torque when control has ended', choices=SAFE_ENDS)
     largest_error: float = setting(
-        0.3, 'a joint farther from where it should be ends control [rad, m]; inf = never',
+        0.3, 'distance of a joint from its reference that ends control [rad, m]; .inf = never',
         minimum=0.001, maximum=float('inf'))
-    fade: float = setting(0.5, 'shortest time to smooth out a jump of the orders [s]',
-                            minimum=0.01, maximum=60.0)
+    fade: float = setting(
+        0.5, 'shortest time in which a jump of the reference is smoothed out [s]',
+        minimum=0.01, maximum=60.0)
     mlc_rate: float = setting(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
-                                maximum=100.0)
+                              maximum=100.0)
 
 
 class AdaptiveControllerNode(RobotNode):
-    """Controls the arm and learns what it weighs."""
+    """Controls the arm and learns its parameters."""
 
     settings_type = AdaptiveControllerNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('adaptive_controller', **options)
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        # a simulated clock that has not come yet is 0
+        self._joints = JointStates(self, self._on_sample, wanted=lambda: self.now != 0.0)
         self._stream: AdaptiveStream | None = None
         self._published = -1
+
+    @property
+    def under_control(self) -> bool:
+        """True while the controller moves or holds the arm."""
+        return self._stream is not None and self._stream.running
 
     def make_interfaces(self) -> None:
         """Create topics, services and timers."""
         p = self.settings
         self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
         self._mlc = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self.create_timer(0.5 * p.joint_state_timeout, self._on_watchdog)
         self.create_timer(1.0 / p.mlc_rate, self._on_mlc_tick)
 
     def use_robot(self, robot: Robot) -> None:
-        """Make a controller for it; what was learned about another robot is forgotten."""
+        """Make a controller for this robot; what was learned about another one is forgotten."""
         p = self.settings
         given = {field.name: getattr(p, field.name) for field in fields(AdaptiveSettings)}
         chosen = AdaptiveSettings(**{key: value for key, value in given.items() if value != ()})
         controller = make_adaptive_controller(robot.model, effort_limits(self, robot.chain),
                                               chosen)
-        speeds = _SPEED_SHARE * np.nan_to_num(robot.chain.velocity_limits, nan=_FREE_SPEED)
+        velocities = _VELOCITY_PART * np.nan_to_num(robot.chain.velocity_limits,
+                                                    nan=_FREE_VELOCITY)
         self.come_to_rest()
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
-            p.joint_state_timeout, p.safe_end, p.fade, speeds, p.largest_error))
+            p.joint_state_timeout, p.safe_end, p.fade, velocities, p.largest_error))
         self._published = -1
         if p.enabled and self.active:
             self._stream.enable_when_ready()
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Take the arm over, unless that is left to ~/enable."""
+        """Take over the arm, unless that is left to ~/enable."""
         if self.settings.enabled and self._stream is not None:
             self._stream.enable_when_ready()
         return super().on_activate(state)
 
     def come_to_rest(self) -> None:
-        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        """Command a safe torque: a controller applies the last one for ever."""
         if self._stream is not None:
             self._stream.disable('the node comes to rest')
             self._command()
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; control ends with a safe torque."""
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
         self._command()
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None or self.now == 0.0:  # a simulated clock that has not come yet
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
-            return
+    def _on_sample(self, sample: JointSample) -> None:
         if self.active:
-            with self.report.timed('command'):
+            with self.diagnostics.timed('command'):
                 self._command()
 
     def _on_watchdog(self) -> None:
-        """Command the weight where joint states have stayed away."""
-        measured, timeout = self._measured, self.settings.joint_state_timeout
-        if self.active and (measured is None or abs(self.now - measured.received) > timeout):
+        """Command the safe torque when joint states stay away."""
+        if self.active and self._joints.fresh(self.now, self.settings.joint_state_timeout) is None:
             self._command()
 
     def _command(self) -> None:
-        """Publish what the controller says now, if it says anything."""
+        """Publish the torque to command now, if there is one."""
         stream = self._stream
         if stream is None:
             return
         was_running = stream.running
-        command = stream.command(self.now, self._measured)
+        command = stream.command(self.now, self._joints.latest)
         if stream.running and not was_running:
             self.get_logger().info(UNDER_CONTROL)
         if was_running and not stream.running:
-            self.report.warn('ends of control', f'control has ended: {stream.ending}; now '
-                                                f'commanding the safe torque')
+            self.diagnostics.warn('ends of control', f'control has ended: {stream.ending}; the '
+                                  'safe torque is commanded now')
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self.report.count('commands')
-        for name, number in zip(stream.controller.limits.joint_names, command.clamped.tolist()):
-            if number:
-                self.report.warn(f'clamped efforts of {name}', f'joint {name}: effort cut at the '
-                                                               'limit; not learning')
+        self.diagnostics.count('commands')
+        self.diagnostics.clipped(stream.controller.limits.joint_names, command.clamped,
+                                 consequence='; not learning')
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         stream, now = self._stream, self.now
         if not self.active or stream is None or self.robot is None:
-            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            self.diagnostics.warn('dropped trajectories',
+                                  'trajectory dropped: no robot or not active')
             return
         try:
             if message.points:
                 trajectory = trajectory_from_message(message).in_order(
                     self.robot.chain.joint_names)
                 stream.follow(trajectory, seconds(message.header.stamp) or now, now,
-                              self._measured)
+                              self._joints.latest)
             else:
                 stream.stop(now)
-            self.report.count('trajectories')
+            self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         try:
             stream = self._usable_stream()
             if request.data:
-                stream.enable(self.now, self._measured)
+                stream.enable(self.now, self._joints.latest)
                 response.message = UNDER_CONTROL
             else:
                 stream.disable()
                 self._command()
-                response.message = 'the arm was given back with a safe torque'
+                response.message = 'the arm is given back with a safe torque'
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'enable: {error}')
+            self.diagnostics.warn('refused requests', f'enable: {error}')
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -235,26 +241,17 @@ class AdaptiveControllerNode(RobotNode):
             response.message = str(error)
         return response
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            response.mlc = self._mlc_message(request.set or 'lin')
-            response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
-
     def _on_mlc_tick(self) -> None:
         if self._stream is None or not self.active:
             return
         samples = self._stream.controller.samples
         if samples != self._published:
-            self._mlc.publish(self._mlc_message('lin'))
+            self._mlc.publish(estimate_to_message(self._estimate('lin'),
+                                                  self.get_clock().now().to_msg()))
             self._published = samples
 
-    def _mlc_message(self, wanted: str) -> MlcSetMessage:
-        return estimate_to_message(self._usable_stream().controller.estimate(wanted),
-                                   self.get_clock().now().to_msg())
+    def _estimate(self, wanted: str) -> MlcEstimate:
+        return self._usable_stream().controller.estimate(wanted)
 
     def _usable_stream(self) -> AdaptiveStream:
         if self._stream is None or not self.active:

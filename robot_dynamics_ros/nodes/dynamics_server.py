@@ -1,62 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The dynamics server: torques and minimal parameters by service, and what the robot carries.
+The dynamics server: torques and minimal parameters by service, and the payload of the robot.
 
 ``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the parameters are those of the URDF, of a
-file, or learned ones from the topic ``mlc``. The payload in use is the latched topic
-``payload``, which the feedforward node follows. With `publish_shares` the shares of the measured
-motion are on ``~/gravity``, ``~/coriolis``, ``~/friction``, measured minus model on
-``~/residual``, and what the environment exerts on ``~/external_torque``, with an event in the
-diagnostics where it passes a threshold.
+file, or learned ones from the topic ``mlc``. The payload in use is on the latched topic
+``payload``, which the feedforward node follows. With `publish_shares`, the contributions to the
+torque of the measured motion are on ``~/gravity``, ``~/coriolis`` and ``~/friction``, measured
+minus model torque on ``~/residual``, and the torque that the environment exerts on
+``~/external_torque``; the diagnostics tell of an event where it passes a threshold.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
+from robot_dynamics_interfaces.srv import GetDynamics, SetPayload
 from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
-    estimate_to_message,
     joint_state,
     payload_from_message,
     payload_to_message,
-    sample_from_message,
 )
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
-from robot_dynamics_ros.nodes.support.robot_node import LATCHED, SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import declare_number, setting
+from robot_dynamics_ros.nodes.support.settings import JointSetting, declare_number, setting
 from robot_dynamics_ros.robot import Robot
+
+_THRESHOLDS = JointSetting(
+    'external_torque_thresholds', 'external torque of a joint above which the diagnostics tell '
+    'of an event [N m, N]; none = never', '{joint_1: 5.0}')
 
 
 @dataclass(frozen=True)
 class DynamicsServerNodeSettings(SourceSettings):
     """Settings of the dynamics server; also ``external_torque_thresholds.<joint>`` [N m, N]."""
 
-    publish_shares: bool = setting(False, 'publish the shares of the torque of joint_states')
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (_THRESHOLDS,)
+
+    publish_shares: bool = setting(
+        False, 'publish the contributions to the torque of the measured motion: ~/gravity, '
+               '~/coriolis, ~/friction, ~/residual, ~/external_torque')
     observer_bandwidth: float = setting(
-        30.0, 'of the momentum observer of the external torque [rad/s]', minimum=0.1, maximum=1e4)
+        30.0, 'bandwidth of the momentum observer of the external torque [rad/s]', minimum=0.1,
+        maximum=1e4)
 
 
 class DynamicsServerNode(RobotNode):
-    """Answers questions about the dynamics."""
+    """Answers requests about the dynamics."""
 
     settings_type = DynamicsServerNodeSettings
-    follows_payload = False  # it is the one who tells
+    follows_payload = False  # it is the one that publishes it
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('dynamics_server', **options)
-        self._reader: JointStateReader | None = None
+        self._joints = JointStates(self, self._on_sample, wanted=lambda: self.active)
         self._monitor = TorqueMonitor(self.settings.observer_bandwidth)
         self._threshold: TorqueThreshold | None = None
         self._source = ParameterSource(self)
@@ -64,7 +74,7 @@ class DynamicsServerNode(RobotNode):
     def make_interfaces(self) -> None:
         """Create services and topics."""
         self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate)
         self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
@@ -72,34 +82,32 @@ class DynamicsServerNode(RobotNode):
             self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
                             for name in TorqueShares._fields}
         if self.settings.publish_shares or self.settings.follow_mlc:
-            self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+            self._joints.subscribe()
 
     def use_robot(self, robot: Robot) -> None:
-        """Read joint states of this robot from now on; the payload stays on."""
+        """Read the joint states of this robot from now on; the payload stays attached."""
         names = robot.chain.joint_names
-        thresholds = [declare_number(self, f'external_torque_thresholds.{name}',
-                                     f'an external torque of {name} above this is an event '
-                                     '[N m, N]') for name in names]
+        thresholds = [declare_number(self, f'{_THRESHOLDS.name}.{name}', _THRESHOLDS.description)
+                      for name in names]
         threshold = TorqueThreshold(names, np.array(
             [np.inf if value is None else value for value in thresholds]))
         self._source.use_robot(robot)
         if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
             robot.carry(self.robot.payload)
         self._threshold = threshold
-        self._reader = JointStateReader(names)
+        self._joints.use_robot(robot.chain)
         self._monitor.restart()
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps."""
         self._monitor.restart()
         self._source.restart()
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
 
     def _on_get_dynamics(self, request: GetDynamics.Request,
                          response: GetDynamics.Response) -> GetDynamics.Response:
         try:
-            with self.report.timed('get_dynamics'):
+            with self.diagnostics.timed('get_dynamics'):
                 robot = self._usable_robot()
                 names = list(request.joint_names) or list(robot.chain.joint_names)
                 order = _order(names, robot.chain.joint_names)
@@ -116,20 +124,12 @@ class DynamicsServerNode(RobotNode):
                 response.success = True
         except RobotDynamicsError as error:
             response = GetDynamics.Response(message=str(error))
-            self.report.warn('refused requests', f'get_dynamics: {error}')
+            self.diagnostics.warn('refused requests', f'get_dynamics: {error}')
         return response
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            with self.report.timed('get_mlc'):
-                robot = self._usable_robot()
-                estimate = robot.in_use.converted_to(robot.chain, request.set or 'lin')
-                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
-                response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
+    def _estimate(self, wanted: str) -> MlcEstimate:
+        robot = self._usable_robot()
+        return robot.in_use.converted_to(robot.chain, wanted)
 
     def _on_set_payload(self, request: SetPayload.Request,
                         response: SetPayload.Response) -> SetPayload.Response:
@@ -138,11 +138,11 @@ class DynamicsServerNode(RobotNode):
             robot.carry(payload_from_message(request.payload, robot.chain.tip))
             self._payload_topic.publish(payload_to_message(
                 robot.payload, robot.chain.tip, self.get_clock().now().to_msg()))
-            self.report.value('payload [kg]', robot.payload.mass)
+            self.diagnostics.value('payload [kg]', robot.payload.mass)
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'set_payload: {error}')
+            self.diagnostics.warn('refused requests', f'set_payload: {error}')
         return response
 
     def _usable_robot(self) -> Robot:
@@ -150,39 +150,35 @@ class DynamicsServerNode(RobotNode):
             raise StateError('no robot description yet, or the node is not active')
         return self.robot
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if (self._reader is None or self.robot is None or self._threshold is None
-                or not self.active):
+    def _on_sample(self, sample: JointSample) -> None:
+        robot = self.robot
+        if robot is None or self._threshold is None:
             return
-        try:
-            sample = sample_from_message(self._reader, message, self.now)
-            self._source.observe(sample)
-            if not self.settings.publish_shares:
-                return
-            shares = self._monitor.shares(self.robot.model, self.robot.in_torques(sample))
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
+        self._source.observe(sample)
+        if not self.settings.publish_shares:
             return
+        shares = self._monitor.shares(robot.model, robot.in_torques(sample))
         if shares is None:
             return
         for name, values in shares._asdict().items():
             if np.all(np.isfinite(values)):
                 self._shares[name].publish(joint_state(
-                    message.header.stamp, self.robot.chain.joint_names, values))
+                    self._joints.stamp, robot.chain.joint_names, values))
         self._watch(self._threshold, shares.external_torque)
 
     def _watch(self, threshold: TorqueThreshold, torque: np.ndarray) -> None:
-        """Tell about joints whose external torque has passed its threshold."""
+        """Warn about joints whose external torque has passed its threshold."""
         for name in threshold.update(torque):
             i = threshold.joint_names.index(name)
-            self.report.warn('external torque events',
-                             f'joint {name}: external torque {torque[i]:.3g} is above its '
-                             f'threshold {threshold.values[i]:g}')
-        self.report.value('external torque above threshold', ', '.join(threshold.above) or 'none')
+            self.diagnostics.warn('external torque events',
+                                  f'joint {name}: external torque {torque[i]:.3g} is above its '
+                                  f'threshold {threshold.values[i]:g}')
+        self.diagnostics.value('external torque above threshold',
+                               ', '.join(threshold.above) or 'none')
 
 
 def _order(names: list[str], joint_names: tuple[str, ...]) -> list[int]:
-    """Return where each joint of the chain is in the request."""
+    """Return the place of each joint of the chain in the request."""
     if sorted(names) != sorted(joint_names):
         raise StateError(f'joint_names must be the joints {", ".join(joint_names)} in any order, '
                          f'or empty; got {", ".join(names)}')

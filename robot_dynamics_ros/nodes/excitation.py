@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The excitation node: plays a motion that shows all parameters of the robot.
+The excitation node: plays a motion that excites all parameters of the robot.
 
 ``~/joint_trajectory`` out, to a trajectory controller; ``joint_states`` in; ``~/start`` and
-``~/stop``; the part that is over on ``~/progress``. The motion comes from a file, or is designed
-when the robot description is there. The robot is stopped where it leaves the motion, where joint
-states stay away, and when the node ends.
+``~/stop``; the played part of the motion on ``~/progress``. The motion comes from a file, or is
+designed as soon as the robot description is there. The robot is stopped when it leaves the
+motion, when joint states stay away, and when the node ends.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float32, Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.player import (
     MotionPlayer,
     Order,
@@ -30,21 +29,18 @@ from robot_dynamics_ros.motion.player import (
 )
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.motion.trajectory_file import read_trajectory
-from robot_dynamics_ros.nodes.support.conversion import (
-    sample_from_message,
-    stamp,
-    trajectory_to_message,
-)
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.conversion import stamp, trajectory_to_message
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
 #: Points per second of a designed motion [1/s]; the controller's quintics join them.
 RATE = 20.0
-#: How often the motion is watched [s].
+#: Time between two checks of the motion [s].
 PERIOD = 0.05
-#: A line in the log at every such part of the motion.
+#: Part of the motion between two lines in the log.
 LOGGED = 0.25
 
 
@@ -53,22 +49,26 @@ class ExcitationNodeSettings(RobotNodeSettings):
     """Settings of the excitation node."""
 
     trajectory_file: str = setting(
-        '', 'YAML of robot-dynamics excite; empty = design a motion')
-    start_at_once: bool = setting(True, 'play as soon as the robot is there; false = ~/start')
+        '', 'YAML file of robot-dynamics excite; empty = design a motion')
+    start_at_once: bool = setting(
+        True, 'play as soon as the robot is there; false = wait for ~/start')
     exit_at_end: bool = setting(False, 'end the node after the motion')
-    repetitions: int = setting(1, 'of the motion', minimum=1, maximum=1000)
-    duration: float = setting(10.0, 'of a designed motion [s]', minimum=1.0, maximum=600.0)
-    harmonics: int = setting(5, 'of a designed motion', minimum=2, maximum=50)
-    share: float = setting(0.5, 'of the speed and effort limits in a designed motion',
-                             minimum=0.01, maximum=1.0)
-    seed: int = setting(0, 'of a designed motion', minimum=0)
+    repetitions: int = setting(1, 'number of times the motion is played', minimum=1, maximum=1000)
+    duration: float = setting(10.0, 'duration of a designed motion [s]', minimum=1.0,
+                              maximum=600.0)
+    harmonics: int = setting(5, 'number of harmonics of a designed motion', minimum=2, maximum=50)
+    share: float = setting(
+        0.5, 'part of the velocity and effort limits that a designed motion uses', minimum=0.01,
+        maximum=1.0)
+    seed: int = setting(0, 'seed of the design', minimum=0)
     approach_duration: float = setting(2.0, 'shortest time to reach the first point [s]',
-                                         minimum=0.1, maximum=600.0)
+                                       minimum=0.1, maximum=600.0)
     largest_deviation: float = setting(
-        0.5, 'a robot farther than this from the motion is stopped [rad, m]', minimum=1e-3,
+        0.5, 'distance from the motion at which the robot is stopped [rad, m]', minimum=1e-3,
         maximum=10.0)
-    joint_state_timeout: float = setting(0.5, 'older joint states stop the robot [s]',
-                                           minimum=0.01, maximum=10.0)
+    joint_state_timeout: float = setting(
+        0.5, 'age of the joint states at which the robot is stopped [s]', minimum=0.01,
+        maximum=10.0)
 
 
 class ExcitationNode(RobotNode):
@@ -77,12 +77,10 @@ class ExcitationNode(RobotNode):
     settings_type = ExcitationNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('excitation', **options)
         self._motion: Trajectory | None = None
         self._player: MotionPlayer | None = None
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        self._joints = JointStates(self)
         self._wanted = self.settings.start_at_once
         self._logged = 0.0
 
@@ -90,13 +88,13 @@ class ExcitationNode(RobotNode):
         """Create topics and services."""
         self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
         self._progress = self.create_publisher(Float32, '~/progress', 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
-        """Read or design the motion; one that runs is stopped."""
+        """Read or design the motion; a running one is stopped."""
         p = self.settings
         if p.trajectory_file:
             motion = read_trajectory(p.trajectory_file)
@@ -105,33 +103,23 @@ class ExcitationNode(RobotNode):
                                       share=p.share, seed=p.seed)
             times = found.trajectory.times(RATE)
             motion = Trajectory(robot.chain.joint_names, times, *found.trajectory.sample(times))
-            self.get_logger().info(f'designed a motion of {p.duration:g} s that shows '
+            self.get_logger().info(f'designed a motion of {p.duration:g} s that excites '
                                    f'{len(found.columns)} parameters, condition number '
                                    f'{found.condition_number:.1f}')
         motion = repeated(motion, p.repetitions)
         MotionPlayer(motion, robot.chain)  # refuses a motion that cannot be played
         self._stop('a new robot description')
         self._motion = motion
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
         self._stop('the node ends')
 
     def clock_set_back(self) -> None:
-        """Brake the robot: the times of its motion have no meaning any more."""
+        """Brake the robot: the times of its motion mean nothing any more."""
         self._stop('the clock was set back')
-        if self._reader is not None:
-            self._reader.restart()
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
+        self._joints.restart()
 
     def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._player is not None and self._player.running:
@@ -152,25 +140,25 @@ class ExcitationNode(RobotNode):
         try:
             if self._wanted:
                 self._begin()
-            elif self._player is not None and self._measured is not None:
-                self._go_on(self._player, self._measured)
+            elif self._player is not None and self._joints.latest is not None:
+                self._go_on(self._player, self._joints.latest)
         except RobotDynamicsError as error:
-            self.report.warn('excitation', str(error))
+            self.diagnostics.warn('excitation', str(error))
 
     def _begin(self) -> None:
         """Begin when everything is there: a robot, its joint states and a controller."""
         if self._motion is None or self.robot is None:
             return
         p, now = self.settings, self.now
-        if (self._measured is None or now - self._measured.received > p.joint_state_timeout
-                or self._output.get_subscription_count() == 0):
-            self.report.value('excitation', 'waiting for joint_states and a controller')
+        measured = self._joints.fresh(now, p.joint_state_timeout)
+        if measured is None or self._output.get_subscription_count() == 0:
+            self.diagnostics.value('excitation', 'waiting for joint_states and a controller')
             return
         self._wanted, self._logged = False, 0.0
         self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
             approach=p.approach_duration, deviation=p.largest_deviation,
             timeout=p.joint_state_timeout))
-        self._send(self._player.begin(now, self._measured))
+        self._send(self._player.begin(now, measured))
         self.get_logger().info('going to the start of the motion')
 
     def _go_on(self, player: MotionPlayer, measured: JointSample) -> None:
@@ -182,9 +170,9 @@ class ExcitationNode(RobotNode):
             self._send(order)
         part = player.progress(now)
         self._progress.publish(Float32(data=part))
-        self.report.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
+        self.diagnostics.value('excitation', f'{player.phase.value} {100.0 * part:.0f} %')
         if player.phase is Phase.STOPPED:
-            self.report.warn('excitation stops', f'stopped: {player.reason}')
+            self._tell_stop(player.reason)
         elif player.phase is not before or part >= self._logged + LOGGED:
             self._logged = part
             self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
@@ -194,12 +182,16 @@ class ExcitationNode(RobotNode):
             self.finished = True
 
     def _stop(self, reason: str) -> bool:
-        """Brake the robot, if it moves because of this node; return whether it did."""
+        """Brake the robot if this node moves it; return whether it did."""
         if self._player is None or not self._player.running:
             return False
         self._send(self._player.stop(self.now, reason))
-        self.report.warn('excitation stops', f'stopped: {reason}')
+        self._tell_stop(reason)
         return True
+
+    def _tell_stop(self, reason: str) -> None:
+        self.diagnostics.value('excitation', f'stopped: {reason}')
+        self.diagnostics.warn('excitation stops', f'stopped: {reason}')
 
     def _send(self, order: Order) -> None:
         self._output.publish(trajectory_to_message(order.trajectory,

@@ -3,18 +3,18 @@
 The feedforward node: joint trajectory in, torque out.
 
 Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
-curve with an effort in every point. Mode ``stream``: ``~/commands`` for forward_command_controller
-while the trajectory runs, followed by a safe end. ``~/torques`` shows the efforts over time. With
-`controller_action` it is also the action ``~/follow_joint_trajectory`` in front of a controller.
+curve with an effort at every point. Mode ``stream``: ``~/commands`` for forward_command_controller
+while the trajectory runs, followed by a safe torque. ``~/torques`` shows the efforts over time.
+With `controller_action` it also offers the action ``~/follow_joint_trajectory`` in front of a
+controller.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -29,27 +29,32 @@ from robot_dynamics_ros.control.feedforward import (
 from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
 from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     joint_state,
-    sample_from_message,
     seconds,
     trajectory_from_message,
     trajectory_to_message,
 )
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.settings import effort_limits, setting
+from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
+    effort_limits,
+    setting,
+)
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
 from robot_dynamics_ros.robot import Robot
 
-#: Longest wait for a controller to acknowledge the torque that is left behind [s].
+#: Longest wait for a controller to acknowledge the last torque [s].
 LAST_WORD = 0.5
 
 
@@ -57,24 +62,30 @@ LAST_WORD = 0.5
 class FeedforwardNodeSettings(SourceSettings):
     """Settings of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
 
-    mode: str = setting('trajectory', 'what to publish', choices=('trajectory', 'stream'))
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
+
+    mode: str = setting('trajectory', 'what is published: trajectories with efforts, or torques',
+                        choices=('trajectory', 'stream'))
     resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
-                                     minimum=1.0, maximum=10_000.0, changeable=True)
-    maximum_points: int = setting(100_000, 'a trajectory with more points is refused',
-                                    minimum=2, maximum=10_000_000)
-    gravity_mode: str = setting('full', 'none where the robot compensates gravity itself',
-                                  choices=GRAVITY_MODES, changeable=True)
-    joint_state_timeout: float = setting(0.1, 'older joint states are not used [s]',
-                                           minimum=0.001, maximum=10.0)
+                                   minimum=1.0, maximum=10_000.0, changeable=True)
+    maximum_points: int = setting(
+        100_000, 'number of points above which a trajectory is refused', minimum=2,
+        maximum=10_000_000)
+    gravity_mode: str = setting(
+        'full', 'gravity in the torques; none where the robot compensates gravity itself',
+        choices=GRAVITY_MODES, changeable=True)
+    joint_state_timeout: float = setting(
+        0.1, 'age above which joint states are not used [s]', minimum=0.001, maximum=10.0)
     stream_rate: float = setting(200.0, 'torque commands per second in stream mode [1/s]',
-                                   minimum=1.0, maximum=2000.0)
+                                 minimum=1.0, maximum=2000.0)
     torques_rate: float = setting(50.0, 'rate of ~/torques in trajectory mode [1/s]',
-                                    minimum=1.0, maximum=1000.0)
+                                  minimum=1.0, maximum=1000.0)
     safe_end: str = setting('gravity', 'torque after the motion in stream mode',
-                              choices=SAFE_ENDS)
+                            choices=SAFE_ENDS)
     controller_action: str = setting(
-        '', 'relay ~/follow_joint_trajectory to this action of a controller, with efforts, in '
-            'trajectory mode; empty = no relay; needs control_msgs')
+        '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
+            'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
+            'trajectory mode; needs control_msgs; empty = no relay')
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)
@@ -86,15 +97,14 @@ class FeedforwardNode(RobotNode):
     settings_type = FeedforwardNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('feedforward', **options)
-        self._reader: JointStateReader | None = None
-        self._measured: JointSample | None = None
+        self._limits: EffortLimits | None = None
         self._settings: FeedforwardSettings | None = None
         self._stream: TorqueStream | None = None
         self._sent: tuple[Trajectory, float] | None = None
         self._relay: TrajectoryRelay | None = None
         self._source = ParameterSource(self)
+        self._joints = JointStates(self, self._source.observe)
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -111,7 +121,7 @@ class FeedforwardNode(RobotNode):
             self._relay = self._make_relay(p.controller_action, streaming)
         self._source.make_interfaces()
         self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
 
     def action_type(self) -> Any:
         """Return the type of the relayed action."""
@@ -123,27 +133,27 @@ class FeedforwardNode(RobotNode):
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
-            fill=self._filled, refuse=lambda text: self.report.warn('failed goals', text))
+            fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text))
 
     def remove_interfaces(self) -> None:
-        """Take the action away."""
+        """Remove the action."""
         if self._relay is not None:
             self._relay.destroy()
             self._relay = None
 
     def use_robot(self, robot: Robot) -> None:
-        """Find the effort limits; a joint without one is refused."""
+        """Find the effort limits; a robot with a joint without one is refused."""
         limits = effort_limits(self, robot.chain)
         self._source.use_robot(robot)
         self.come_to_rest()
         self._limits = limits
         self._position_limits = robot.chain.position_limits
-        self._reader, self._measured = JointStateReader(robot.chain.joint_names), None
+        self._joints.use_robot(robot.chain)
         self.settings_changed()
 
     def settings_changed(self) -> None:
         """Use the present rate and gravity mode."""
-        if self._reader is None:
+        if self._limits is None:
             return
         p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
@@ -158,7 +168,7 @@ class FeedforwardNode(RobotNode):
         self._stream.settings = settings
 
     def come_to_rest(self) -> None:
-        """Leave a safe torque behind; a controller keeps the last one for ever."""
+        """Command a safe torque: a controller applies the last one for ever."""
         self._sent = None
         if self._relay is not None:
             self._relay.cancel()
@@ -170,22 +180,11 @@ class FeedforwardNode(RobotNode):
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
-        self._measured, self._sent = None, None
+        self._sent = self._joints.latest = None
         self._source.restart()
-        if self._reader is not None:
-            self._reader.restart()
+        self._joints.restart()
         if self._stream is not None:
             self._stream.stop('the clock was set back')
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._measured = sample_from_message(self._reader, message, self.now)
-            self._source.observe(self._measured)
-            self.report.count('joint states')
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
@@ -196,7 +195,7 @@ class FeedforwardNode(RobotNode):
             else:
                 self._output.publish(self._filled(message))
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
             if self._stream is not None:
                 self._stream.stop('a new trajectory was refused')
 
@@ -209,25 +208,26 @@ class FeedforwardNode(RobotNode):
 
     def _start_stream(self, message: JointTrajectory) -> None:
         robot, _, stream = self._usable()
-        with self.report.timed('trajectory'):
+        with self.diagnostics.timed('trajectory'):
             trajectory = trajectory_from_message(message).in_order(robot.chain.joint_names)
             now = self.now
-            stream.start(trajectory, seconds(message.header.stamp) or now, now, self._measured)
-        self.report.count('trajectories')
+            stream.start(trajectory, seconds(message.header.stamp) or now, now,
+                         self._joints.latest)
+        self.diagnostics.count('trajectories')
 
     def _filled(self, message: JointTrajectory) -> JointTrajectory:
-        """Return a trajectory with efforts, and show them over time from now on."""
+        """Return a trajectory with efforts, and show these on ~/torques from now on."""
         robot, settings, _ = self._usable()
-        with self.report.timed('trajectory'):
+        with self.diagnostics.timed('trajectory'):
             now = self.now
             result = add_feedforward(robot.model, trajectory_from_message(message), settings,
-                                     self._fresh(now))
+                                     self._joints.fresh(now, self.settings.joint_state_timeout))
             filled = trajectory_to_message(result.trajectory, message.header)
         self._sent = (result.trajectory, seconds(message.header.stamp) or now)
-        self._count_clamped(result.clamped)
+        self.diagnostics.clipped(settings.limits.joint_names, result.clamped)
         for warning in result.warnings:
-            self.report.warn('trajectory warnings', warning)
-        self.report.count('trajectories')
+            self.diagnostics.warn('trajectory warnings', warning)
+        self.diagnostics.count('trajectories')
         return filled
 
     def _stop(self, message: JointTrajectory) -> None:
@@ -236,26 +236,20 @@ class FeedforwardNode(RobotNode):
             self._stream.stop('stopped by an empty trajectory')
         else:
             self._output.publish(message)
-        self.report.count('stops')
-
-    def _fresh(self, now: float) -> JointSample | None:
-        measured = self._measured
-        if measured is None or abs(now - measured.received) > self.settings.joint_state_timeout:
-            return None
-        return measured
+        self.diagnostics.count('stops')
 
     def _on_stream_tick(self) -> None:
         if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
                 or not self.active):
             return
         was_running = self._stream.running
-        command = self._stream.command(self.robot.model, self.now, self._measured)
+        command = self._stream.command(self.robot.model, self.now, self._joints.latest)
         if was_running and not self._stream.running:
             self.get_logger().info(f'torque stream ended: {self._stream.ending}')
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self._count_clamped(command.clamped)
+        self.diagnostics.clipped(self.robot.chain.joint_names, command.clamped)
         self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                           self.robot.chain.joint_names, command.effort))
 
@@ -271,12 +265,6 @@ class FeedforwardNode(RobotNode):
             self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                               trajectory.joint_names, now.effort, q=now.q,
                                               qd=now.qd))
-
-    def _count_clamped(self, clamped: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        for name, number in zip(self._limits.joint_names, clamped.tolist()):
-            if number:
-                self.report.warn(f'clamped efforts of {name}',
-                                 f'joint {name}: {number} efforts cut at the limit', number)
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 The identification node: learns the parameters of a robot while it works.
 
 ``joint_states`` in, ``~/mlc`` out (latched); ``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
-What is learned is kept on disk now and then, and a restarted node goes on from there.
+Checkpoints on disk keep what is learned, and a restarted node continues from the last one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from rclpy.clock import Clock, ClockType
 from std_srvs.srv import SetBool, Trigger
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.estimation.online import OnlineEstimator
@@ -26,6 +25,7 @@ from robot_dynamics_ros.estimation.parameters.parameters_file import write_param
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
+from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import setting
@@ -38,15 +38,17 @@ class IdentificationNodeSettings(LearningNodeSettings):
 
     horizon: float = setting(
         60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
-    prior_strength: float = setting(1.0, 'of the belief in the URDF', minimum=1e-6, maximum=1e6)
-    publish_period: float = setting(1.0, 'between two messages on ~/mlc [s]', minimum=0.05,
-                                      maximum=3600.0)
+    prior_strength: float = setting(1.0, 'strength of the belief in the URDF', minimum=1e-6,
+                                    maximum=1e6)
+    publish_period: float = setting(1.0, 'time between two messages on ~/mlc [s]', minimum=0.05,
+                                    maximum=3600.0)
     enabled: bool = setting(True, 'learn from the start; false = wait for ~/enable')
-    parameters_file: str = setting('', 'parameters.yaml that ~/save writes')
+    parameters_file: str = setting('', 'parameters.yaml that ~/save writes; empty = none')
     save_at_end: bool = setting(False, 'write parameters_file when the node ends, too')
-    checkpoint_file: str = setting('', 'keeps what is learned over a restart; empty = none')
-    checkpoint_period: float = setting(5.0, 'between two checkpoints [s]', minimum=0.1,
-                                         maximum=3600.0)
+    checkpoint_file: str = setting(
+        '', 'file that keeps what is learned over a restart; empty = none')
+    checkpoint_period: float = setting(5.0, 'time between two checkpoints [s]', minimum=0.1,
+                                       maximum=3600.0)
 
 
 class IdentificationNode(LearningNode):
@@ -55,7 +57,6 @@ class IdentificationNode(LearningNode):
     settings_type = IdentificationNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('identification', **options)
         self._estimator: OnlineEstimator | None = None
         self._enabled = self.settings.enabled
@@ -65,7 +66,7 @@ class IdentificationNode(LearningNode):
         """Create topics and services."""
         p = self.settings
         self._topic = self.create_publisher(MlcSetMessage, '~/mlc', LATCHED)
-        self.create_service(GetMlc, '~/get_mlc', self._on_get_mlc)
+        offer_mlc(self, self._estimate_in)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(Trigger, '~/save', self._on_save)
         self.create_service(SetBool, '~/enable', self._on_enable)
@@ -77,14 +78,14 @@ class IdentificationNode(LearningNode):
             self.create_timer(p.checkpoint_period, self._keep, clock=steady)
 
     def use_robot(self, robot: Robot) -> None:
-        """Learn about this robot from now on; about the same one, go on."""
-        self.catch_up()  # what has come belongs to the robot before
+        """Learn this robot from now on; if it is the same one, learning continues."""
+        self.catch_up()  # what has come belongs to the previous robot
         p, old = self.settings, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
         if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
             estimator.restore(old.state())
-            self.get_logger().info('a new description of the same robot: learning goes on')
+            self.get_logger().info('a new description of the same robot: learning continues')
         elif p.checkpoint_file and Path(p.checkpoint_file).exists():
             self._resume(estimator, p.checkpoint_file)
         estimator.carry(robot.load)
@@ -97,17 +98,17 @@ class IdentificationNode(LearningNode):
             self._kept = estimator.samples
             self.get_logger().info(f'resumed from {path}: {estimator.samples} samples')
         except RobotDynamicsError as error:
-            self.report.warn('refused checkpoints', f'starting from the URDF: {error}')
+            self.diagnostics.warn('refused checkpoints', f'starting from the URDF: {error}')
 
     def come_to_rest(self) -> None:
-        """Keep what was learned."""
+        """Save what was learned."""
         self.catch_up()
         self._keep()
         if self.settings.save_at_end and self._estimator is not None and self._estimator.samples:
             self._on_save(Trigger.Request(), Trigger.Response())
 
     def payload_changed(self, robot: Robot) -> None:
-        """Go on with the same arm and another load."""
+        """Continue with the same arm and another payload."""
         self.catch_up()
         if self._estimator is not None:
             self._estimator.carry(robot.load)
@@ -138,14 +139,14 @@ class IdentificationNode(LearningNode):
 
     def _diagnose(self, estimator: OnlineEstimator, estimate: MlcEstimate) -> None:
         self.measure_rate()
-        report = self.report
-        report.value('state', estimate.state.name)
-        report.value('samples', estimate.samples)
-        report.value('condition number', f'{estimate.condition_number:.3g}')
+        diagnostics = self.diagnostics
+        diagnostics.value('state', estimate.state.name)
+        diagnostics.value('samples', estimate.samples)
+        diagnostics.value('condition number', f'{estimate.condition_number:.3g}')
         for reason, number in asdict(estimator.cut_out).items():
-            report.value(f'not used: {reason.replace("_", " ")}', number)
+            diagnostics.value(f'not used: {reason.replace("_", " ")}', number)
         for name, part in zip(estimator.chain.joint_names, estimator.excitation.tolist()):
-            report.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
+            diagnostics.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
 
     def _keep(self) -> None:
         estimator, path = self._estimator, self.settings.checkpoint_file
@@ -155,7 +156,7 @@ class IdentificationNode(LearningNode):
             save_checkpoint(path, estimator.state(), estimator.unknowns.mlc.model_hash)
             self._kept = estimator.samples
         except RobotDynamicsError as error:
-            self.report.warn('failed checkpoints', str(error))
+            self.diagnostics.warn('failed checkpoints', str(error))
 
     def _usable(self) -> tuple[OnlineEstimator, Robot]:
         self.catch_up()
@@ -163,18 +164,9 @@ class IdentificationNode(LearningNode):
             raise StateError('no robot description yet, or the node is not active')
         return self._estimator, self.robot
 
-    def _on_get_mlc(self, request: GetMlc.Request, response: GetMlc.Response) -> GetMlc.Response:
-        try:
-            with self.report.timed('get_mlc'):
-                estimator, robot = self._usable()
-                estimate = self._estimate(estimator).converted_to(robot.chain,
-                                                                  request.set or 'lin')
-                response.mlc = estimate_to_message(estimate, self.get_clock().now().to_msg())
-                response.success = True
-        except RobotDynamicsError as error:
-            response.message = str(error)
-            self.report.warn('refused requests', f'get_mlc: {error}')
-        return response
+    def _estimate_in(self, wanted: str) -> MlcEstimate:
+        estimator, robot = self._usable()
+        return self._estimate(estimator).converted_to(robot.chain, wanted)
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         try:
@@ -184,7 +176,7 @@ class IdentificationNode(LearningNode):
             if self.settings.checkpoint_file:
                 Path(self.settings.checkpoint_file).unlink(missing_ok=True)
             self._kept = 0
-            self.get_logger().info('reset: learning begins anew from the URDF')
+            self.get_logger().info('reset: learning starts again from the URDF')
             response.success = True
         except (RobotDynamicsError, OSError) as error:
             response.message = str(error)
@@ -200,7 +192,7 @@ class IdentificationNode(LearningNode):
             response.success, response.message = True, path
         except RobotDynamicsError as error:
             response.message = str(error)
-            self.report.warn('refused requests', f'save: {error}')
+            self.diagnostics.warn('refused requests', f'save: {error}')
         return response
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The live view: what the identification learns, on a terminal, while it learns.
+The live view: shows on a terminal what the identification learns, while it learns.
 
-``mlc`` and ``progress`` in, text out: redrawn in place on a terminal, a line from time to time
-elsewhere: parameters that converge, residuals that fall.
+``mlc`` and ``progress`` in, text out: a table redrawn in place on a terminal, a line from time to
+time elsewhere.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
-#: To the first column of a line above, and clear the rest of the screen.
+#: Escape codes: to the first column of a line above, and clear the rest of the screen.
 _UP, _CLEAR = '\x1b[{}F', '\x1b[J'
 
 
@@ -37,11 +37,12 @@ _UP, _CLEAR = '\x1b[{}F', '\x1b[J'
 class LiveViewNodeSettings(RobotNodeSettings):
     """Settings of the live view."""
 
-    terminal_period: float = setting(0.5, 'between two views on a terminal [s]', minimum=0.05,
-                                       maximum=60.0)
-    line_period: float = setting(4.0, 'between two lines elsewhere [s]', minimum=0.1,
-                                   maximum=600.0)
-    history_file: str = setting('', 'what was learned over time, written at the end (.npz)')
+    terminal_period: float = setting(0.5, 'time between two views on a terminal [s]',
+                                     minimum=0.05, maximum=60.0)
+    line_period: float = setting(4.0, 'time between two lines elsewhere [s]', minimum=0.1,
+                                 maximum=600.0)
+    history_file: str = setting(
+        '', '.npz file of what was learned over time, written at the end; empty = none')
 
 
 class LiveViewNode(RobotNode):
@@ -50,7 +51,6 @@ class LiveViewNode(RobotNode):
     settings_type = LiveViewNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('live_view', **options)
         self.stream = sys.stdout
         self._text: LiveViewText | None = None
@@ -75,7 +75,7 @@ class LiveViewNode(RobotNode):
         self._estimate = None
 
     def come_to_rest(self) -> None:
-        """Show the last state and write the history."""
+        """Show the last estimate and write the history."""
         self._on_tick()
         if self.settings.history_file and self._history:
             save_history(self.settings.history_file, self._history)
@@ -89,7 +89,7 @@ class LiveViewNode(RobotNode):
             self._text.take(self._estimate)
             self._history.append((seconds(message.header.stamp), self._estimate))
         except RobotDynamicsError as error:
-            self.report.warn('refused parameters', str(error))
+            self.diagnostics.warn('refused parameters', str(error))
 
     def _on_progress(self, message: Float32) -> None:
         self._motion = message.data
@@ -108,13 +108,6 @@ class LiveViewNode(RobotNode):
         self.stream.flush()
 
 
-def main() -> int:
-    """Run the node."""
-    return run(LiveViewNode)
-
-
-
-
 #: Levels of a small curve, lowest first.
 BLOCKS, PLAIN_BLOCKS = ' ▁▂▃▄▅▆▇█', ' .:-=+*#@'
 #: Columns of a small curve.
@@ -124,14 +117,14 @@ ROWS = 9
 
 
 class LiveViewText:
-    """Remembers a little of the past, to draw curves."""
+    """Text of a view; remembers the last residuals, to draw curves."""
 
     def __init__(self, first: MlcEstimate, *, plain: bool = False) -> None:
         """
         Begin with the parameters of the URDF.
 
-        :param first: those.
-        :param plain: True = ASCII only.
+        :param first: estimate with these parameters.
+        :param plain: True = ASCII characters only.
         """
         self._first = first
         self._levels = PLAIN_BLOCKS if plain else BLOCKS
@@ -148,9 +141,9 @@ class LiveViewText:
         """
         Return one line.
 
-        :param estimate: the newest one.
-        :param elapsed: since the start [s].
-        :param motion: part of the exciting motion that is over; NaN = none.
+        :param estimate: newest estimate.
+        :param elapsed: time since the start [s].
+        :param motion: part of the exciting motion that was played; NaN = none.
         """
         condition = (f', condition number {estimate.condition_number:.0f}'
                      if np.isfinite(estimate.condition_number) else '')
@@ -179,7 +172,7 @@ class LiveViewText:
         return lines
 
     def _parameter_lines(self, estimate: MlcEstimate) -> list[str]:
-        lines = [f'{"parameter":<12}{"URDF":>10}{"learned":>10}{"deviation":>11}  unit']
+        lines = [f'{"parameter":<12}{"URDF":>10}{"learned":>10}{"std. dev.":>11}  unit']
         deviations = estimate.standard_deviations
         for i in self._rows:
             lines.append(f'{estimate.mlc.names[i]:<12}{_number(self._first.mlc.values[i]):>10}'
@@ -188,7 +181,7 @@ class LiveViewText:
         return lines
 
     def _curve(self, values: Array) -> str:
-        """Return a row of levels, the highest one for the largest value."""
+        """Return one level per value; the largest value has the highest level."""
         largest = np.max(np.nan_to_num(values), initial=1e-300)
         steps = len(self._levels) - 1
         return ''.join(self._levels[round(steps * float(value) / largest)]
@@ -201,6 +194,11 @@ def _number(value: float) -> str:
 
 def _change(before: float, now: float) -> str:
     return f'{before:.2f} > {now:.2f}'
+
+
+def main() -> int:
+    """Run the node."""
+    return run(LiveViewNode)
 
 
 if __name__ == '__main__':

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The payload identification node: what a robot carries, while it moves it.
+The payload identification node: finds the payload of a robot while the robot moves it.
 
 ``joint_states`` in; ``~/payload`` out (latched) once mass and centre of mass are known, in the
-form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next load. The arm
+form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next payload. The arm
 itself must be known: its parameters come from a file, or are those of the URDF.
 """
 
@@ -30,7 +30,7 @@ from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import setting
 from robot_dynamics_ros.robot import Robot
 
-#: Joints slower than this say little about a load: friction holds it [rad/s, m/s].
+#: Joints slower than this say little about a payload: friction holds it [rad/s, m/s].
 _MOVING = 0.02
 
 
@@ -38,21 +38,21 @@ _MOVING = 0.02
 class PayloadIdentificationNodeSettings(LearningNodeSettings):
     """Settings of the payload identification node."""
 
-    parameters_file: str = setting('', 'parameters.yaml of the arm; empty = those of the URDF')
+    parameters_file: str = setting(
+        '', 'parameters.yaml of the arm; empty = parameters of the URDF')
     memory: float = setting(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
-                              maximum=1e6)
-    publish_period: float = setting(1.0, 'between two messages on ~/payload [s]', minimum=0.05,
-                                      maximum=3600.0)
+                            maximum=1e6)
+    publish_period: float = setting(1.0, 'time between two messages on ~/payload [s]',
+                                    minimum=0.05, maximum=3600.0)
 
 
 class PayloadIdentificationNode(LearningNode):
-    """Learns one load."""
+    """Learns one payload."""
 
     settings_type = PayloadIdentificationNodeSettings
-    follows_payload = False  # what others believe is what it wants to find out
+    follows_payload = False  # it is to find out the payload itself
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('payload_identification', **options)
         self._sampler: StreamSampler | None = None
         self._estimator: PayloadEstimator | None = None
@@ -66,15 +66,15 @@ class PayloadIdentificationNode(LearningNode):
                           clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def use_robot(self, robot: Robot) -> None:
-        """Learn what this robot carries."""
+        """Learn the payload of this robot."""
         self._begin(robot)
         self.reader = JointStateReader(robot.chain.joint_names)
 
     def _begin(self, robot: Robot) -> None:
         p = self.settings
         if any(robot.effort_semantics.gravity_removed):
-            raise ParameterError('a robot that hides the weight in its efforts hides that of the '
-                                 'payload too: it cannot be identified')
+            raise ParameterError('gravity_removed: efforts without gravity torque do not show '
+                                 'that of the payload either; it cannot be identified')
         arm = (read_parameters(p.parameters_file, robot.chain) if p.parameters_file
                else robot.estimate)
         self._sampler = StreamSampler(robot.chain, robot.effort_semantics, p.cutoff)
@@ -92,7 +92,7 @@ class PayloadIdentificationNode(LearningNode):
             if moving.any():
                 self._estimator.update(state.q, state.qd, state.qdd,
                                        np.where(moving, state.tau, np.nan))
-                self.report.count('samples')
+                self.diagnostics.count('samples')
 
     def _on_publish(self) -> None:
         if self._estimator is None or self.robot is None or not self.active:
@@ -106,10 +106,11 @@ class PayloadIdentificationNode(LearningNode):
                                                    self.get_clock().now().to_msg()))
 
     def _diagnose(self, estimate: PayloadEstimate) -> None:
-        self.report.value('payload known', estimate.known)
-        self.report.value('payload [kg]', f'{estimate.mass:.3f} +- '
-                          f'{estimate.mass_standard_deviation:.3f}')
-        self.report.value('why not', '; '.join(estimate.reasons) or 'all known')
+        self.diagnostics.value('payload known', estimate.known)
+        self.diagnostics.value('payload [kg]',
+                               f'{estimate.mass:.3f} +- '
+                               f'{estimate.mass_standard_deviation:.3f}')
+        self.diagnostics.value('why not', '; '.join(estimate.reasons) or 'all known')
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.robot is None or self._estimator is None:

@@ -3,15 +3,16 @@
 The simulated robot node: a robot to talk to when there is none.
 
 ``joint_states`` out as joint_state_broadcaster sends them; ``~/joint_trajectory`` in, executed
-like joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
-or ``~/commands`` in, applied like forward_command_controller does. An empty trajectory stops it.
-Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` hangs a load on it.
+as joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
+or ``~/commands`` in, applied as forward_command_controller does. An empty trajectory stops it.
+Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` attaches a payload.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from rclpy.clock import Clock as SteadyClock
@@ -37,6 +38,8 @@ from robot_dynamics_ros.nodes.support.conversion import (
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import (
+    EFFORT_LIMITS,
+    JointSetting,
     RobotNodeSettings,
     declare_number,
     effort_limits,
@@ -49,45 +52,58 @@ from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-#: Where the physics come from.
+#: Physics engines.
 ENGINES = ('own', 'mujoco')
-#: A pause of the machine longer than this is not caught up with [s].
+#: Longest pause of the machine that is caught up with [s].
 CATCH_UP = 0.1
-#: In lockstep, efforts that do not come within this time are not waited for [s].
+#: Longest wait for efforts in lockstep [s].
 PATIENCE = 1.0
-#: First time of a clock of its own [s]; a stamp of zero would mean no stamp.
+#: First time of its own clock [s]; a stamp of zero would mean no stamp.
 OWN_START = 1.0
+
+_GAINS = JointSetting(
+    'gains', 'gains of the PID of a joint; i_clamp bounds the integral part [N m, N]; none = from '
+    'pid_frequency and integral_time',
+    '{joint_1: {p: 100.0, i: 50.0, d: 10.0, i_clamp: 5.0}}')
 
 
 @dataclass(frozen=True)
 class SimulatedRobotNodeSettings(RobotNodeSettings):
     """Settings; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
 
-    engine: str = setting('own', 'physics: of this package, or MuJoCo', choices=ENGINES)
+    of_joints: ClassVar[tuple[JointSetting, ...]] = (_GAINS, EFFORT_LIMITS)
+
+    engine: str = setting('own', 'physics engine: of this package, or MuJoCo',
+                          choices=ENGINES)
     simulation_rate: float = setting(1000.0, 'steps of the simulation per second [1/s]',
-                                       minimum=50.0, maximum=20_000.0)
+                                     minimum=50.0, maximum=20_000.0)
     publish_rate: float = setting(100.0, 'joint states per second [1/s]', minimum=1.0,
-                                    maximum=2000.0)
+                                  maximum=2000.0)
     publish_clock: bool = setting(
         False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
                'other nodes need use_sim_time, this one must not have it')
     lockstep: bool = setting(
         False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
                'efforts are commanded; no delay on any machine')
-    initial_position: tuple[float, ...] = setting((), 'first joint positions [rad, m]')
+    initial_position: tuple[float, ...] = setting(
+        (), 'first joint positions [rad, m]; none = zero', example='[0.0, -0.5]')
     parameter_error: float = setting(
         0.1, 'relative difference of the true parameters from the URDF', minimum=0.0, maximum=0.5)
-    seed: int = setting(1, 'of the parameter error and the noise', minimum=0)
-    position_noise: float = setting(0.0, 'standard deviation [rad, m]', minimum=0.0, maximum=1.0)
-    velocity_noise: float = setting(0.0, 'standard deviation [rad/s, m/s]', minimum=0.0,
-                                      maximum=10.0)
-    effort_noise: float = setting(0.0, 'standard deviation [N m, N]', minimum=0.0, maximum=1e3)
-    missing_interfaces: tuple[str, ...] = setting((), 'reported as NaN',
-                                                    choices=('velocity', 'effort'))
+    seed: int = setting(1, 'seed of the parameter error and the noise', minimum=0)
+    position_noise: float = setting(0.0, 'standard deviation of measured positions [rad, m]',
+                                    minimum=0.0, maximum=1.0)
+    velocity_noise: float = setting(0.0, 'standard deviation of measured velocities [rad/s, m/s]',
+                                    minimum=0.0, maximum=10.0)
+    effort_noise: float = setting(0.0, 'standard deviation of measured efforts [N m, N]',
+                                  minimum=0.0, maximum=1e3)
+    missing_interfaces: tuple[str, ...] = setting(
+        (), 'interfaces that are reported as NaN', choices=('velocity', 'effort'),
+        example='[effort]')
     pid_frequency: float = setting(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
-                                     minimum=0.1, maximum=500.0)
-    integral_time: float = setting(0.5, 'of the PID where no gains are given [s]; 0 = none',
-                                     minimum=0.0, maximum=100.0)
+                                   minimum=0.1, maximum=500.0)
+    integral_time: float = setting(
+        0.5, 'integral time of the PID where no gains are given [s]; 0 = no integral',
+        minimum=0.0, maximum=100.0)
     spring_damping: float = setting(
         0.001, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
 
@@ -96,15 +112,24 @@ class SimulatedRobotNode(RobotNode):
     """Simulates an arm in real time."""
 
     settings_type = SimulatedRobotNodeSettings
-    follows_payload = False  # what the others believe is no matter of physics
+    follows_payload = False  # the true payload may be another one than the others believe
 
     def __init__(self, **options: object) -> None:
-        """Start without a robot."""
         super().__init__('simulated_robot', **options)
         self._cell: ControlledRobot | None = None
         self._steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
         self._last_tick = self._last_state = 0.0
         self._commanded = self._answered = False
+
+    @property
+    def simulation(self) -> ControlledRobot | None:
+        """The true arm with its controller; None before the robot description."""
+        return self._cell
+
+    @property
+    def real_time(self) -> float:
+        """Real time [s], from any start; it never jumps."""
+        return float(self._steady.now().nanoseconds) * 1e-9
 
     def make_interfaces(self) -> None:
         """Create the topics."""
@@ -137,7 +162,7 @@ class SimulatedRobotNode(RobotNode):
                                      now=OWN_START if p.publish_clock else self.now)
 
     def _arm(self, chain: Chain, stiffness: Array) -> Arm:
-        """Return the arm with its true parameters in the engine that was asked for."""
+        """Return the arm with its true parameters in the chosen engine."""
         p = self.settings
         q, step = p.initial_position or None, 1.0 / p.simulation_rate
         if p.engine == 'own':
@@ -149,31 +174,30 @@ class SimulatedRobotNode(RobotNode):
         return MujocoRobot(chain, q=q, step=step)
 
     def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
-        """Return the gains given per joint, the default ones elsewhere."""
+        """Return the gains given for a joint, and the default ones elsewhere."""
         rows = {}
         for key in ('p', 'i', 'd', 'i_clamp'):
-            given = [declare_number(self, f'gains.{name}.{key}', f'gain {key} of {name}')
+            given = [declare_number(self, f'{_GAINS.name}.{name}.{key}', _GAINS.description)
                      for name in names]
             rows[key] = np.array([fallback if value is None else value
                                   for value, fallback in zip(given, getattr(default, key))])
         return PidGains(**rows)
 
     def clock_set_back(self) -> None:
-        """Hold where the arm is, on the new clock."""
+        """Hold the present position, on the new clock."""
         if self._cell is not None:
             self._cell.advance_to(self.now, at_most=0)
 
     def _on_tick(self) -> None:
-        """Follow the clock of the node; what the machine cannot catch up with is skipped."""
+        """Follow the clock of the node; time that the machine cannot catch up with is skipped."""
         cell = self._cell
         if cell is not None and self.active and not self._advance(cell, self.now):
-            self.report.warn('skipped time', 'the simulation is slower than real time and skipped '
-                                             'some: lower simulation_rate, or publish_clock')
+            self.diagnostics.warn('skipped time', 'the simulation is slower than real time and '
+                                  'has skipped some: lower simulation_rate, or set publish_clock')
 
     def _on_own_time(self) -> None:
-        """Move on by the real time since the last tick, or less; never skip any."""
-        p, cell = self.settings, self._cell
-        now = float(self._steady.now().nanoseconds) * 1e-9
+        """Advance by the real time since the last tick, or less; never skip any."""
+        p, cell, now = self.settings, self._cell, self.real_time
         elapsed, self._last_tick = now - self._last_tick, now
         if cell is None or not self.active:
             return
@@ -186,12 +210,12 @@ class SimulatedRobotNode(RobotNode):
         self._advance(cell, cell.time + min(elapsed, longest))
 
     def _advance(self, cell: ControlledRobot, until: float) -> bool:
-        """Simulate, publish the joint states, and return False where time was skipped."""
+        """Simulate, publish the joint states, and return False if time was skipped."""
         p = self.settings
         try:
             on_time = cell.advance_to(until, at_most=round(CATCH_UP * p.simulation_rate) + 1)
         except RobotDynamicsError as error:
-            self.report.warn('simulation errors', f'{error}; holding the present position')
+            self.diagnostics.warn('simulation errors', f'{error}; holding the present position')
             cell.hold()
             return True
         if p.publish_clock:  # before the joint states, whose receivers look at their clock
@@ -206,7 +230,8 @@ class SimulatedRobotNode(RobotNode):
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._cell is None or not self.active:
-            self.report.warn('dropped trajectories', 'trajectory dropped: no robot or not active')
+            self.diagnostics.warn('dropped trajectories',
+                                  'trajectory dropped: no robot or not active')
             return
         try:
             if message.points:
@@ -215,20 +240,20 @@ class SimulatedRobotNode(RobotNode):
             else:
                 self._cell.hold()
             self._commanded = False
-            self.report.count('trajectories')
+            self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:
-            self.report.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
 
     def _on_commands(self, message: Float64MultiArray) -> None:
         if self._cell is None or not self.active:
-            self.report.warn('dropped commands', 'command dropped: no robot or not active')
+            self.diagnostics.warn('dropped commands', 'command dropped: no robot or not active')
             return
         try:
             self._cell.command(message.data)
             self._commanded = self._answered = True
-            self.report.count('commands')
+            self.diagnostics.count('commands')
         except RobotDynamicsError as error:
-            self.report.warn('dropped commands', f'command dropped: {error}')
+            self.diagnostics.warn('dropped commands', f'command dropped: {error}')
 
     def _on_set_payload(self, request: SetPayload.Request,
                         response: SetPayload.Response) -> SetPayload.Response:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The tracking experiment: one motion several ways, each recorded.
+The tracking experiment: one motion, sent in several ways, each recorded.
 
 Sends the motion to one topic after the other (straight to the controller, through a feedforward
 node, ...), listens to ``joint_states``, writes the recordings to a file and ends by itself. With
-`load_mass` it hangs a load on the simulated robot in the middle of each motion.
+`load_mass` it attaches a payload to the simulated robot in the middle of each motion.
 """
 
 from __future__ import annotations
@@ -13,32 +13,31 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
 from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, save_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
-    sample_from_message,
     stamp,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
-#: The start is reached from here [rad, m]: a joint that has moved has no old integral of the PID
-#: that friction hides.
+#: The start is approached from this distance [rad, m]: once a joint has moved, no old integral of
+#: the PID stays hidden behind friction.
 BESIDE = 0.1
-#: How often the motion is watched [s].
+#: Time between two checks of the motion [s].
 PERIOD = 0.05
 
 
@@ -46,22 +45,24 @@ PERIOD = 0.05
 class TrackingExperimentNodeSettings(RobotNodeSettings):
     """Settings of the tracking experiment."""
 
-    output: str = setting('', 'file for the recordings (.npz)')
+    output: str = setting('', '.npz file for the recordings')
     ways: tuple[str, ...] = setting(
         ('PID', 'PID + feedforward'), 'names of the ways to send the motion')
     topics: tuple[str, ...] = setting(
         ('simulated_robot/joint_trajectory', 'joint_trajectory'),
-        'where each way sends it; the first one is the controller itself')
+        'topic of each way; the first one is that of the controller itself')
     motion_duration: float = setting(6.0, 'duration of the motion [s]', minimum=1.0,
-                                       maximum=600.0)
-    load_mass: float = setting(0.0, 'load that appears in the motion [kg]; 0 = none',
-                                 minimum=0.0, maximum=1e3)
+                                     maximum=600.0)
+    load_mass: float = setting(0.0, 'mass of a payload that appears in the motion [kg]; 0 = none',
+                               minimum=0.0, maximum=1e3)
     load_place: tuple[float, ...] = setting(
-        (), 'its place in the tip frame: x, y, z [m]; empty = the origin')
-    load_time: float = setting(2.0, 'when it appears, from the start of the motion [s]',
-                                 minimum=0.0, maximum=600.0)
+        (), 'position of that payload in the tip frame: x, y, z [m]; none = the origin',
+        example='[0.0, 0.0, 0.1]')
+    load_time: float = setting(
+        2.0, 'time at which it appears, from the start of the motion [s]', minimum=0.0,
+        maximum=600.0)
     approach_duration: float = setting(2.0, 'duration of each part of the approach [s]',
-                                         minimum=0.5, maximum=60.0)
+                                       minimum=0.5, maximum=60.0)
 
 
 class TrackingExperimentNode(RobotNode):
@@ -70,7 +71,6 @@ class TrackingExperimentNode(RobotNode):
     settings_type = TrackingExperimentNodeSettings
 
     def __init__(self, **options: object) -> None:
-        """Check that there is a file to write."""
         super().__init__('tracking_experiment', **options)
         p = self.settings
         if not p.output:
@@ -83,38 +83,30 @@ class TrackingExperimentNode(RobotNode):
         self._loaded = False
         self._recordings: list[TrackedMotion] = []
         self._samples: list[JointSample] = []
+        self._joints = JointStates(self, self._samples.append)
         self._player: MotionPlayer | None = None
-        self._reader: JointStateReader | None = None
 
     def make_interfaces(self) -> None:
         """Create the topics."""
         topics = self.settings.topics
         self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
         self._controller_topic = self.resolve_topic_name(topics[0])
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._joints.subscribe()
         self._load_client = self.create_client(SetPayload, 'simulated_robot/set_payload')
         self.create_timer(PERIOD, self._on_tick)
 
     def use_robot(self, robot: Robot) -> None:
         """Plan the motion."""
         self._motion = lively_motion(robot.chain, duration=self.settings.motion_duration)
-        self._reader = JointStateReader(robot.chain.joint_names)
+        self._joints.use_robot(robot.chain)
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
         if self._player is not None and self._player.running:
             self._send(self._player.stop(self.now, 'the node ends'))
 
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None:
-            return
-        try:
-            self._samples.append(sample_from_message(self._reader, message, self.now))
-        except RobotDynamicsError as error:
-            self.report.warn('dropped joint states', str(error))
-
     def _on_tick(self) -> None:
-        if self._reader is None or self.robot is None or not self.active or not self._samples:
+        if self.robot is None or not self.active or not self._samples:
             return
         player = self._player
         if player is None:
@@ -125,11 +117,11 @@ class TrackingExperimentNode(RobotNode):
             return
         order = player.step(self.now, self._samples[-1])
         if order is not None:
-            self._samples = self._samples[-1:]
+            del self._samples[:-1]
             self._send(order)
         elif (player.phase is Phase.PLAY and self.settings.load_mass > 0.0
                 and not self._loaded and self.now - player.start >= self.settings.load_time):
-            self._hang(self.settings.load_mass)
+            self._attach(self.settings.load_mass)
         if player.phase is Phase.STOPPED:
             self.fail(f'{self._way}: {player.reason}')
         elif player.phase is Phase.DONE:
@@ -139,15 +131,16 @@ class TrackingExperimentNode(RobotNode):
     def _way(self) -> str:
         return str(self.settings.ways[len(self._recordings)])
 
-    def _hang(self, mass: float) -> None:
-        """Hang a load on the simulated robot, or take it off (mass 0)."""
+    def _attach(self, mass: float) -> None:
+        """Attach a payload to the simulated robot, or remove it (mass 0)."""
         assert self.robot is not None
         place = self.settings.load_place or (0.0, 0.0, 0.0)
-        load = payload_inertia(mass, place, np.zeros((3, 3)))
-        message = payload_to_message(load, self.robot.chain.tip, self.get_clock().now().to_msg())
+        payload = payload_inertia(mass, place, np.zeros((3, 3)))
+        message = payload_to_message(payload, self.robot.chain.tip,
+                                     self.get_clock().now().to_msg())
         self._load_client.call_async(SetPayload.Request(payload=message))
         self._loaded = mass > 0.0
-        self.get_logger().info(f'{self._way}: a load of {mass:g} kg')
+        self.get_logger().info(f'{self._way}: payload {mass:g} kg')
 
     def _ready(self) -> bool:
         if self.settings.load_mass > 0.0 and not self._load_client.service_is_ready():
@@ -164,7 +157,7 @@ class TrackingExperimentNode(RobotNode):
 
     def _record(self, player: MotionPlayer) -> None:
         if self._loaded:
-            self._hang(0.0)
+            self._attach(0.0)
         times = np.array([sample.time - player.start for sample in self._samples])
         self._recordings.append(TrackedMotion(
             self._way, self._motion, times, np.array([sample.q for sample in self._samples]),

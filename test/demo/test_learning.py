@@ -97,11 +97,8 @@ def test_a_node_may_end_once_it_was_waited_for_and_may_be_stopped_alone(ros, tmp
     with NodeProcesses(tmp_path, '/demo') as nodes:
         nodes.start('dynamics_server', {}, node='first')
         nodes.start('dynamics_server', {}, node='second')
-        end = time.monotonic() + 30.0
-        while len(ros.node.get_node_names()) < 3:
-            assert time.monotonic() < end, 'the nodes did not start'
-            ros._executor.spin_once(timeout_sec=0.05)
-        assert {'first', 'second'} <= set(ros.node.get_node_names())
+        ros.spin_until(lambda: {'first', 'second'} <= set(ros.node.get_node_names()),
+                       'both nodes')
         nodes.stop('first')
         assert nodes.exit_codes() == {'first': 0, 'second': None}
         nodes.start('tracking_experiment', {'output': ''})

@@ -25,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
 
 pytestmark = pytest.mark.ros
@@ -35,13 +36,14 @@ Q = (0.1, 0.2)
 @pytest.fixture
 def make(make_node, planar):
     def make_controller(**parameters):
-        return make_node(AdaptiveControllerNode, robot_description=planar, **parameters)
+        return make_node(AdaptiveControllerNode, now=100.0, robot_description=planar,
+                         **parameters)
     return make_controller
 
 
 @pytest.fixture
 def node(make):
-    return make(joint_state_timeout=1.0)  # a busy machine may pause for a tenth of a second
+    return make()
 
 
 @pytest.fixture
@@ -55,7 +57,22 @@ def model(planar):
 
 
 def see(node, position=Q, velocity=(0.0, 0.0)):
-    node._on_joint_state(joint_state_message(node.now, position, velocity))
+    node.now += 0.002
+    node.receive(joint_state_message(node.now, position, velocity))
+
+
+def watch(node):
+    node.tick(0.5 * node.settings.joint_state_timeout)
+
+
+def tell(node):
+    node.tick(1.0 / node.settings.mlc_rate)
+
+
+def learned(node, wanted=''):
+    answer = node.call(GetMlc.Request(set=wanted))
+    assert answer.success, answer.message
+    return answer.mlc
 
 
 def efforts(messages):
@@ -69,59 +86,64 @@ def test_every_joint_state_is_answered_and_the_arm_held_where_it_is(node, comman
     assert_close(efforts(commands)[0], model.torque(Q, [0, 0], [0, 0]), OTHER_IMPLEMENTATION)
 
 
-def test_a_trajectory_is_followed_without_a_bump_and_an_empty_one_stops(node, commands, model):
+@pytest.mark.parametrize('stopped', [False, True])
+def test_a_trajectory_is_followed_without_a_bump_and_an_empty_one_stops(make, model, stopped):
+    node = make(learning_time=np.inf, friction_time=np.inf, joint_state_timeout=10.0,
+                largest_error=np.inf)
+    commands, goal = published(node, '/commands'), (0.5, -0.4)
     see(node)
-    node._on_trajectory(motion_message(goal=(0.5, -0.4)))
+    node.receive(motion_message(goal=goal))
     see(node)
     first, second = efforts(commands)
     jump = model.mass_matrix(Q) @ (400.0 * np.array(Q))  # bandwidth 20, from Q to zero
     assert np.abs(second - first).max() < 0.2 * np.abs(jump).max()
-    stream = node._stream
-    assert stream._reference.sample(node.now + 5.0).q.tolist() == pytest.approx([0.5, -0.4])
-    node._on_trajectory(JointTrajectory())
-    assert np.abs(stream._reference.sample(node.now + 5.0).q - Q).max() < 0.05
-    assert node.report.counted('trajectories') == 2
+    if stopped:
+        node.receive(JointTrajectory())
+    end = Q if stopped else goal
+    node.now += 5.0
+    see(node, end)  # where the reference is, no feedback adds to the torque of the model
+    nearby = model.mass_matrix(end) @ (400.0 * np.full(2, 0.05 if stopped else 1e-6))
+    assert np.all(np.abs(efforts(commands)[-1] - model.torque(end, [0, 0], [0, 0])) < nearby)
+    assert node.diagnostics.counted('trajectories') == 1 + stopped
 
 
 def test_it_learns_and_says_so(node, commands, model):
     mlc = published(node, '/mlc')
-    node._on_mlc_tick()
+    tell(node)
     assert mlc[0].state == MlcSet.FROM_URDF
     np.testing.assert_allclose(mlc[0].values, model.parameters)
     see(node)
     for _ in range(20):
         see(node, (Q[0] - 0.002, Q[1]))
-    node._on_mlc_tick()
-    node._on_mlc_tick()
+    tell(node)
+    tell(node)
     assert len(mlc) == 2 and mlc[1].state == MlcSet.LEARNING and mlc[1].samples > 0
     assert any(mlc[1].identified)
     assert np.any(np.array(mlc[1].values) != model.parameters)
-    answer = node._on_get_mlc(GetMlc.Request(set='khalil'), GetMlc.Response())
-    assert answer.success and answer.mlc.set == 'khalil'
-    assert node._on_reset(Trigger.Request(), Trigger.Response()).success
-    answer = node._on_get_mlc(GetMlc.Request(), GetMlc.Response())
-    np.testing.assert_allclose(answer.mlc.values, model.parameters)
-    assert not node._on_get_mlc(GetMlc.Request(set='none'), GetMlc.Response()).success
+    assert learned(node, 'khalil').set == 'khalil'
+    assert node.call(Trigger.Request()).success
+    np.testing.assert_allclose(learned(node).values, model.parameters)
+    assert not node.call(GetMlc.Request(set='none')).success
 
 
 def test_lost_joint_states_end_control_with_the_weight_and_freeze_learning(node, commands, model):
     see(node)
     see(node, (Q[0] - 0.02, Q[1]))
-    theta = node._stream.controller.theta
-    weight = node._stream.controller.weight(np.array([Q[0] - 0.02, Q[1]]))
-    node._on_watchdog()
+    before = learned(node)
+    assert before.samples > 0
+    watch(node)
     assert len(commands) == 2  # all is well still
-    late = node.settings.joint_state_timeout + 0.01
-    node._measured = type(node._measured)(**{**vars(node._measured),
-                                             'received': node.now - late})
-    node._on_watchdog()
+    node.now += node.settings.joint_state_timeout + 0.01
+    watch(node)
+    model.parameters = before.values
+    weight = model.gravity_torque([Q[0] - 0.02, Q[1]])
     assert_close(efforts(commands)[-1], weight, OTHER_IMPLEMENTATION)
-    assert node.report.counted('ends of control') == 1
-    np.testing.assert_array_equal(node._stream.controller.theta, theta)
+    assert node.diagnostics.counted('ends of control') == 1
+    assert learned(node).values == before.values
     see(node)
-    assert not node._stream.running
-    node._on_trajectory(motion_message())
-    assert node._stream.running
+    assert not node.under_control
+    node.receive(motion_message())
+    assert node.under_control
 
 
 def test_enable_takes_over_and_gives_back(make, model):
@@ -129,12 +151,12 @@ def test_enable_takes_over_and_gives_back(make, model):
     commands = published(node, '/commands')
     see(node)
     assert not commands
-    node._on_trajectory(motion_message())
-    assert node.report.counted('dropped trajectories') == 1
-    assert node._on_enable(SetBool.Request(data=True), SetBool.Response()).success
+    node.receive(motion_message())
+    assert node.diagnostics.counted('dropped trajectories') == 1
+    assert node.call(SetBool.Request(data=True)).success
     see(node)
     assert len(commands) == 1
-    assert node._on_enable(SetBool.Request(data=False), SetBool.Response()).success
+    assert node.call(SetBool.Request(data=False)).success
     assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
     see(node)
     assert len(commands) == 2
@@ -142,7 +164,7 @@ def test_enable_takes_over_and_gives_back(make, model):
 
 def test_it_cannot_be_enabled_blind(make):
     node = make(enabled=False)
-    answer = node._on_enable(SetBool.Request(data=True), SetBool.Response())
+    answer = node.call(SetBool.Request(data=True))
     assert not answer.success and 'no joint state yet' in answer.message
 
 
@@ -152,23 +174,23 @@ def test_efforts_are_cut_counted_and_nothing_is_learned(make):
     for _ in range(3):
         see(node)
     assert np.abs(efforts(commands)).max() == 0.5
-    assert node.report.counted('clamped efforts of joint_1') == 3
-    assert node._stream.controller.samples == 0
+    assert node.diagnostics.counted('clipped torques of joint_1') == 3
+    assert learned(node).samples == 0
 
 
 def test_a_payload_on_the_topic_counts_at_once(node, commands):
     see(node)
-    node._on_payload(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
+    node.receive(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
     see(node)
     assert np.all(np.abs(efforts(commands)[1]) > np.abs(efforts(commands)[0]))
 
 
 def test_the_clock_set_back_ends_control(node, commands, model):
     see(node)
-    node._stream._last_time = node.now + 100.0
+    node.now -= 50.0
     node.clock_set_back()
     assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
-    assert not node._stream.running
+    assert not node.under_control
 
 
 def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, commands, model):
@@ -179,7 +201,7 @@ def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, c
     assert len(commands) == 2
     assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
     see(node)
-    assert len(commands) == 3 and node._stream.running
+    assert len(commands) == 3 and node.under_control
 
 
 @pytest.mark.parametrize('message', [
@@ -188,8 +210,8 @@ def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, c
                         {'time': 0.5, 'positions': [0.0, 0.0]}])])
 def test_a_bad_trajectory_is_dropped(node, message):
     see(node)
-    node._on_trajectory(message)
-    assert node.report.counted('dropped trajectories') == 1
+    node.receive(message)
+    assert node.diagnostics.counted('dropped trajectories') == 1
 
 
 @pytest.mark.parametrize('parameters', [
@@ -215,16 +237,16 @@ numbers = st.floats(allow_nan=True, allow_infinity=True)
     HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(numbers, min_size=4, max_size=4), min_size=1, max_size=6))
 def test_whatever_is_measured_commands_are_finite_and_limited(node, commands, rows):
-    limits = node._stream.controller.limits.values
+    limits = EffortLimits.of_chain(node.robot.chain, {}).values
     with np.errstate(all='ignore'):
         for row in rows:
             see(node, row[:2], row[2:])
-            node._on_watchdog()
+            watch(node)
     for effort in efforts(commands):
         assert np.all(np.abs(effort) <= limits)
-    assert np.all(np.isfinite(node._stream.controller.theta))
+    assert np.all(np.isfinite(learned(node).values))
 
 
 def test_shuffled_joints_are_sorted(node, commands, model):
-    node._on_joint_state(joint_state_message(node.now, Q[::-1], names=JOINTS[::-1]))
+    node.receive(joint_state_message(node.now, Q[::-1], names=JOINTS[::-1]))
     assert_close(efforts(commands)[0], model.torque(Q, [0, 0], [0, 0]), OTHER_IMPLEMENTATION)

@@ -31,12 +31,6 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOAD, LOAD_AT, DURATION = 1.0, 4.0, 8.0
 
 
-class SteppedController(AdaptiveControllerNode):
-    """A controller whose clock the test turns."""
-
-    now = 0.0
-
-
 def set_payload(mass, tip):
     return SetPayload.Request(payload=payload_message(mass, tip))
 
@@ -49,25 +43,25 @@ def level(tracking, begin, end):
 def test_tracking_recovers_from_a_load_that_appears_in_motion(make_node, planar):
     chain = chain_from_urdf(planar)
     motion = lively_motion(chain, duration=DURATION)
-    arm = make_node(SimulatedRobotNode, robot_description=planar, publish_clock=True,
+    arm = make_node(SimulatedRobotNode, now=1.0, robot_description=planar,
                     simulation_rate=400.0, parameter_error=0.1,
                     initial_position=motion.positions[0].tolist())
-    controller = make_node(SteppedController, robot_description=planar)
+    controller = make_node(AdaptiveControllerNode, now=1.0, robot_description=planar)
     states, commands = published(arm, '/joint_states'), published(controller, '/commands')
     mlc = published(controller, '/mlc')
-    start = arm._cell.time + 0.1
+    start = arm.now + 0.1
     for k in range(round(200.0 * (DURATION + 0.1))):
         time = start - 0.1 + 0.005 * k
-        arm._advance(arm._cell, time)
-        controller.now = time
+        arm.now = controller.now = time
+        arm.tick(1.0 / arm.settings.publish_rate)
         if k == 1:
-            controller._on_trajectory(trajectory_to_message(motion, Header(stamp=stamp(start))))
+            controller.receive(trajectory_to_message(motion, Header(stamp=stamp(start))))
         if abs(time - start - LOAD_AT) < 0.0025:
-            answer = arm._on_set_payload(set_payload(LOAD, chain.tip), SetPayload.Response())
+            answer = arm.call(set_payload(LOAD, chain.tip))
             assert answer.success
-        controller._on_joint_state(states[-1])
-        arm._on_commands(commands[-1])
-    controller._on_mlc_tick()
+        controller.receive(states[-1])
+        arm.receive(commands[-1])
+    controller.tick(1.0 / controller.settings.mlc_rate)
     assert len(commands) == len(states)
     tracking = Tracking.of(motion, [seconds(state.header.stamp) - start for state in states],
                            [list(state.position) for state in states])

@@ -8,7 +8,7 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from std_msgs.msg import String
-from support.messages import joint_state_message, payload_message, published
+from support.messages import diagnostics, joint_state_message, payload_message, published
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_interfaces.msg import MlcSet
@@ -33,7 +33,7 @@ def chain(planar):
 
 
 def dynamics(node, **fields):
-    return node._on_get_dynamics(GetDynamics.Request(**fields), GetDynamics.Response())
+    return node.call(GetDynamics.Request(**fields))
 
 
 def test_the_answer_is_that_of_the_model(node, chain):
@@ -82,7 +82,7 @@ def test_a_bad_request_is_refused_with_a_reason(node, fields, message):
 
 @pytest.mark.parametrize('name', ['', 'lin', 'khalil', 'numeric'])
 def test_minimal_parameters_are_those_of_the_urdf(node, chain, name):
-    answer = node._on_get_mlc(GetMlc.Request(set=name), GetMlc.Response())
+    answer = node.call(GetMlc.Request(set=name))
     assert answer.success, answer.message
     expected = minimal_parameters(chain, name or 'lin')
     assert answer.mlc.names == list(expected.names)
@@ -96,7 +96,7 @@ def test_minimal_parameters_are_those_of_the_urdf(node, chain, name):
 
 
 def test_an_unknown_set_is_refused(node):
-    answer = node._on_get_mlc(GetMlc.Request(set='best'), GetMlc.Response())
+    answer = node.call(GetMlc.Request(set='best'))
     assert not answer.success
     assert 'best' in answer.message
 
@@ -104,7 +104,7 @@ def test_an_unknown_set_is_refused(node):
 def test_a_payload_changes_the_answers_and_is_told_to_everybody(node, chain):
     told = published(node, '/payload')
     message = payload_message(2.0, chain.tip, (0.1, 0.0, 0.0))
-    answer = node._on_set_payload(SetPayload.Request(payload=message), SetPayload.Response())
+    answer = node.call(SetPayload.Request(payload=message))
     assert answer.success, answer.message
     load = payload_inertia(2.0, [0.1, 0.0, 0.0], np.zeros((3, 3)))
     loaded = compile_model(chain.with_payload(load))
@@ -112,7 +112,7 @@ def test_a_payload_changes_the_answers_and_is_told_to_everybody(node, chain):
                  OTHER_IMPLEMENTATION)
     assert told[0].inertia.m == 2.0
     assert told[0].header.frame_id == chain.tip
-    node._on_set_payload(SetPayload.Request(), SetPayload.Response())
+    node.call(SetPayload.Request())
     assert_close(np.array(dynamics(node, position=Q).gravity),
                  compile_model(chain).gravity_torque(Q), OTHER_IMPLEMENTATION)
 
@@ -121,7 +121,7 @@ def test_a_payload_changes_the_answers_and_is_told_to_everybody(node, chain):
 def test_an_impossible_payload_is_refused(node, mass, frame):
     told = published(node, '/payload')
     request = SetPayload.Request(payload=payload_message(mass, frame))
-    answer = node._on_set_payload(request, SetPayload.Response())
+    answer = node.call(request)
     assert not answer.success
     assert 'payload' in answer.message
     assert not told
@@ -129,19 +129,19 @@ def test_an_impossible_payload_is_refused(node, mass, frame):
 
 def test_a_payload_survives_a_new_description_of_the_robot(make_node, planar, chain):
     node = make_node(DynamicsServerNode)
-    node._on_description(String(data=planar))
+    node.receive(String(data=planar))
     message = payload_message(2.0, chain.tip)
-    node._on_set_payload(SetPayload.Request(payload=message), SetPayload.Response())
+    node.call(SetPayload.Request(payload=message))
     before = dynamics(node, position=Q).gravity
-    node._on_description(String(data=planar))
+    node.receive(String(data=planar))
     assert dynamics(node, position=Q).gravity == before
 
 
 def test_before_a_description_every_service_says_so(make_node):
     node = make_node(DynamicsServerNode)
     for answer in (dynamics(node, position=Q),
-                   node._on_get_mlc(GetMlc.Request(), GetMlc.Response()),
-                   node._on_set_payload(SetPayload.Request(), SetPayload.Response())):
+                   node.call(GetMlc.Request()),
+                   node.call(SetPayload.Request())):
         assert not answer.success
         assert 'no robot description yet' in answer.message
 
@@ -153,16 +153,16 @@ def test_shares_of_the_measured_motion(make_node, planar, chain):
               for name in ('gravity', 'coriolis', 'friction', 'residual', 'external_torque')}
     effort = compile_model(chain).gravity_torque(Q) + 1.5
     for time in (1.0, 1.05):
-        node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0], effort))
+        node.receive(joint_state_message(time, Q, [0.0, 0.0], effort))
     assert_close(np.array(topics['gravity'][0].effort), compile_model(chain).gravity_torque(Q),
                  OTHER_IMPLEMENTATION)
     np.testing.assert_allclose(topics['residual'][0].effort, [1.5, 1.5])
     np.testing.assert_allclose(topics['external_torque'][0].effort, [-1.5, -1.5])
-    node._on_joint_state(joint_state_message(1.06, Q, [0.0, 0.0], [np.nan, 0.0]))
-    node._on_joint_state(joint_state_message(1.07, Q, []))
+    node.receive(joint_state_message(1.06, Q, [0.0, 0.0], [np.nan, 0.0]))
+    node.receive(joint_state_message(1.07, Q, []))
     assert len(topics['gravity']) == 2
     assert len(topics['residual']) == 1, 'a residual that is not finite is not published'
-    assert node.report.counted('dropped joint states') == 1
+    assert node.diagnostics.counted('dropped joint states') == 1
 
 
 def test_an_external_torque_above_its_threshold_is_an_event(make_node, planar, chain):
@@ -170,13 +170,13 @@ def test_an_external_torque_above_its_threshold_is_an_event(make_node, planar, c
                      observer_bandwidth=1000.0, external_torque_thresholds__joint_2=4.0)
     weight = compile_model(chain).gravity_torque(Q)
     for time, push in ((1.0, 0.0), (1.05, 3.0), (1.1, -5.0), (1.15, -5.0)):
-        node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0], weight - push))
-    assert node.report.counted('external torque events') == 1
-    values = {each.key: each.value for each in node.report.status().values}
+        node.receive(joint_state_message(time, Q, [0.0, 0.0], weight - push))
+    assert node.diagnostics.counted('external torque events') == 1
+    values = diagnostics(node)
     assert values['external torque above threshold'] == 'joint_2'
-    node._on_joint_state(joint_state_message(1.2, Q, [0.0, 0.0], weight))
-    node._on_joint_state(joint_state_message(1.25, Q, [0.0, 0.0], weight))
-    values = {each.key: each.value for each in node.report.status().values}
+    node.receive(joint_state_message(1.2, Q, [0.0, 0.0], weight))
+    node.receive(joint_state_message(1.25, Q, [0.0, 0.0], weight))
+    values = diagnostics(node)
     assert values['external torque above threshold'] == 'none'
 
 
@@ -190,6 +190,6 @@ def test_efforts_are_read_as_the_joints_file_says(make_node, planar, chain, tmp_
     residual = published(node, '/residual')
     weight = compile_model(chain).gravity_torque(Q)
     for time in (1.0, 1.05):
-        node._on_joint_state(joint_state_message(time, Q, [0.0, 0.0],
+        node.receive(joint_state_message(time, Q, [0.0, 0.0],
                                                  [0.1 - 2.0 / 50.0, weight[1]]))
     np.testing.assert_allclose(residual[0].effort, [2.0, 0.0], atol=1e-9)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The excitation node: plays, tells how far it is, and stops safely."""
 
+import re
+
 import numpy as np
 import pytest
 from support.availability import skip_without_ros
@@ -9,10 +11,16 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
-from support.messages import assert_brakes, joint_state_message, published
+from support.messages import (
+    assert_brakes,
+    diagnostics,
+    joint_state_message,
+    published,
+    publisher,
+)
 
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.nodes.excitation import ExcitationNode
+from robot_dynamics_ros.nodes.excitation import PERIOD, ExcitationNode
 from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
 
 pytestmark = pytest.mark.ros
@@ -22,31 +30,32 @@ class Bench:
     """A node with a controller and joint states, and a clock that the test turns."""
 
     def __init__(self, node, monkeypatch):
-        self.node, self.time = node, 100.0
+        self.node = node
         self.sent = published(node, '/joint_trajectory')
         self.progress = published(node, '/progress')
-        monkeypatch.setattr(node._output, 'get_subscription_count', lambda: 1)
-        monkeypatch.setattr(type(node), 'now', property(lambda _: self.time))
+        monkeypatch.setattr(publisher(node, '/joint_trajectory'), 'get_subscription_count',
+                            lambda: 1)
 
     def run(self, duration, *, offset=(0.0, 0.0), states=True):
         """Let the robot follow what was sent, away by an offset."""
         for _ in range(round(duration / 0.05)):
-            self.time += 0.05
+            self.node.now += 0.05
             if states:
                 q, qd = np.zeros(2), np.zeros(2)
                 if self.sent:
                     trajectory = trajectory_from_message(self.sent[-1])
-                    point = trajectory.sample(self.time - seconds(self.sent[-1].header.stamp))
+                    point = trajectory.sample(
+                        self.node.now - seconds(self.sent[-1].header.stamp))
                     q, qd = point.q, point.qd
-                self.node._on_joint_state(joint_state_message(self.time, q + offset, qd))
-            self.node._on_tick()
+                self.node.receive(joint_state_message(self.node.now, q + offset, qd))
+            self.node.tick(PERIOD)
 
 
 @pytest.fixture
 def bench(make_node, planar, monkeypatch):
     def make(**parameters):
         settings = {'duration': 4.0, 'approach_duration': 0.5, **parameters}
-        node = make_node(ExcitationNode, robot_description=planar, **settings)
+        node = make_node(ExcitationNode, now=100.0, robot_description=planar, **settings)
         return Bench(node, monkeypatch)
     return make
 
@@ -62,7 +71,7 @@ def test_a_designed_motion_is_played_inside_the_limits(bench, planar):
     q = motion.sample(np.linspace(0.0, 4.0, 400))
     lower, upper = chain.position_limits
     assert np.all((q.q >= lower) & (q.q <= upper))
-    assert np.all(np.abs(q.qd) <= np.nan_to_num(chain.velocity_limits, nan=np.inf))
+    assert np.all(np.abs(q.qd) <= chain.velocity_limits)
     assert motion.duration == pytest.approx(4.0)
     assert cell.progress[-1].data == 1.0
     assert sorted(each.data for each in cell.progress) == [each.data for each in cell.progress]
@@ -95,13 +104,13 @@ def test_nothing_moves_before_start_is_called_and_stop_brakes(bench):
     cell = bench(start_at_once=False)
     cell.run(1.0)
     assert cell.sent == []
-    stop = cell.node._on_stop(Trigger.Request(), Trigger.Response())
+    stop = cell.node.call(Trigger.Request(), '~/stop')
     assert not stop.success
-    assert cell.node._on_start(Trigger.Request(), Trigger.Response()).success
+    assert cell.node.call(Trigger.Request(), '~/start').success
     cell.run(3.0)
-    again = cell.node._on_start(Trigger.Request(), Trigger.Response())
+    again = cell.node.call(Trigger.Request(), '~/start')
     assert again.message == 'a motion is running'
-    assert cell.node._on_stop(Trigger.Request(), Trigger.Response()).success
+    assert cell.node.call(Trigger.Request(), '~/stop').success
     assert_brakes(cell.sent[-1])
     before = len(cell.sent)
     cell.run(2.0)
@@ -120,8 +129,8 @@ def test_trouble_brakes_the_robot(bench, trouble, reason, seed):
     cell.run(2.0, **trouble)
     assert len(cell.sent) == before + 1
     assert_brakes(cell.sent[-1])
-    assert reason in cell.node._player.reason
-    assert cell.node.report.counted('excitation stops') == 1
+    assert re.match(f'stopped: .*{reason}', diagnostics(cell.node)['excitation'])
+    assert cell.node.diagnostics.counted('excitation stops') == 1
 
 
 @pytest.mark.parametrize('event', ['trigger_deactivate', 'clock_set_back'])
@@ -137,13 +146,14 @@ def test_the_end_of_the_node_and_of_the_clock_brake_the_robot(bench, event):
 
 def test_it_waits_for_a_controller_and_drops_bad_joint_states(bench, monkeypatch):
     cell = bench()
-    monkeypatch.setattr(cell.node._output, 'get_subscription_count', lambda: 0)
+    monkeypatch.setattr(publisher(cell.node, '/joint_trajectory'), 'get_subscription_count',
+                        lambda: 0)
     cell.run(1.0)
-    cell.node._on_joint_state(joint_state_message(500.0, [np.nan, 0.0]))
+    cell.node.receive(joint_state_message(500.0, [np.nan, 0.0]))
     assert cell.sent == []
-    assert cell.node.report.counted('dropped joint states') == 1
-    values = {each.key: each.value for each in cell.node.report.status().values}
-    assert 'waiting for joint_states and a controller' in values['excitation']
+    assert cell.node.diagnostics.counted('dropped joint states') == 1
+    assert ('waiting for joint_states and a controller'
+            in diagnostics(cell.node)['excitation'])
 
 
 @pytest.mark.parametrize(('parameters', 'message'), [
@@ -153,4 +163,4 @@ def test_it_waits_for_a_controller_and_drops_bad_joint_states(bench, monkeypatch
 def test_a_motion_that_cannot_be_is_refused_at_start(make_node, planar, parameters, message):
     node = make_node(ExcitationNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message

@@ -52,12 +52,12 @@ def model(planar):
 
 
 def dropped(node):
-    return node.report.counted('dropped trajectories')
+    return node.diagnostics.counted('dropped trajectories')
 
 
 def test_every_point_has_the_torque_of_the_model(node, output, model):
     message = motion_message()
-    node._on_trajectory(message)
+    node.receive(message)
     result = trajectory_from_message(output[0], with_efforts=True)
     assert len(result) == 101
     assert_close(result.efforts,
@@ -69,13 +69,13 @@ def test_the_header_is_kept_and_the_incoming_effort_replaced(node, output, model
     message = motion_message(start=1234.5)
     for point in message.points:
         point.effort = [1e6, np.nan]
-    node._on_trajectory(message)
+    node.receive(message)
     assert output[0].header == message.header
     np.testing.assert_allclose(output[0].points[0].effort, model.gravity_torque(REST), atol=1e-9)
 
 
 def test_only_the_fields_of_the_input_are_filled(node, output):
-    node._on_trajectory(trajectory_message([{'time': 0.0, 'positions': REST},
+    node.receive(trajectory_message([{'time': 0.0, 'positions': REST},
                                             {'time': 1.0, 'positions': [0.1, 0.2]}]))
     for point in output[0].points:
         assert not point.velocities
@@ -84,8 +84,8 @@ def test_only_the_fields_of_the_input_are_filled(node, output):
 
 
 def test_shuffled_joints_get_the_same_torque(node, output):
-    node._on_trajectory(motion_message(goal=(0.5, -0.4)))
-    node._on_trajectory(motion_message(goal=(-0.4, 0.5), names=JOINTS[::-1]))
+    node.receive(motion_message(goal=(0.5, -0.4)))
+    node.receive(motion_message(goal=(-0.4, 0.5), names=JOINTS[::-1]))
     straight, shuffled = output
     assert shuffled.joint_names == list(JOINTS[::-1])
     for one, other in zip(straight.points, shuffled.points):
@@ -93,14 +93,14 @@ def test_shuffled_joints_get_the_same_torque(node, output):
 
 
 def test_an_empty_trajectory_is_passed_on(node, output):
-    node._on_trajectory(JointTrajectory(joint_names=list(JOINTS)))
+    node.receive(JointTrajectory(joint_names=list(JOINTS)))
     assert len(output) == 1
     assert not output[0].points
 
 
 def test_a_late_first_point_is_preceded_by_the_fresh_measured_state(node, output, model):
-    node._on_joint_state(joint_state_message(node.now, (0.3, 0.4)))
-    node._on_trajectory(motion_message(first=0.5))
+    node.receive(joint_state_message(node.now, (0.3, 0.4)))
+    node.receive(motion_message(first=0.5))
     first = output[0].points[0]
     assert first.time_from_start.sec == first.time_from_start.nanosec == 0
     assert list(first.positions) == [0.3, 0.4]
@@ -108,26 +108,26 @@ def test_a_late_first_point_is_preceded_by_the_fresh_measured_state(node, output
 
 
 def test_without_a_fresh_joint_state_no_point_is_invented(node, output):
-    node._on_trajectory(motion_message(first=0.5))
+    node.receive(motion_message(first=0.5))
     assert output[0].points[0].time_from_start.nanosec == 500_000_000
-    assert node.report.counted('trajectory warnings') == 1
+    assert node.diagnostics.counted('trajectory warnings') == 1
 
 
 def test_efforts_are_cut_at_the_limits_and_counted(make_node, planar):
     node = make_node(FeedforwardNode, robot_description=planar, effort_limits__joint_1=2.0)
     output = published(node, '/joint_trajectory')
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     efforts = np.array([point.effort[0] for point in output[0].points])
     assert np.abs(efforts).max() == 2.0
-    assert node.report.counted('clamped efforts of joint_1') == np.sum(np.abs(efforts) == 2.0)
+    assert node.diagnostics.counted('clipped torques of joint_1') == np.sum(np.abs(efforts) == 2.0)
 
 
 def test_gravity_modes_can_be_changed_while_running(node, output, model):
     node.set_parameters([Parameter('gravity_mode', value='none')])
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     np.testing.assert_allclose(output[0].points[0].effort, REST, atol=1e-9)
     node.set_parameters([Parameter('gravity_mode', value='only')])
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     q = [list(point.positions) for point in output[1].points]
     assert_close(np.array([point.effort for point in output[1].points]),
                  model.gravity_torque(np.array(q)), OTHER_IMPLEMENTATION)
@@ -137,8 +137,8 @@ def test_gravity_modes_can_be_changed_while_running(node, output, model):
 
 
 def test_a_payload_on_the_topic_counts_at_once(node, output, planar):
-    node._on_payload(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
-    node._on_trajectory(motion_message())
+    node.receive(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
+    node.receive(motion_message())
     load = payload_inertia(2.0, [0.1, 0.0, 0.0], np.zeros((3, 3)))
     loaded = compile_model(chain_from_urdf(planar).with_payload(load))
     assert_close(np.array(output[0].points[0].effort), loaded.gravity_torque(REST),
@@ -147,30 +147,30 @@ def test_a_payload_on_the_topic_counts_at_once(node, output, planar):
 
 def test_a_payload_told_before_the_description_counts(make_node, planar):
     node = make_node(FeedforwardNode)
-    node._on_payload(payload_message(2.0, 'link_2'))
-    node._on_description(String(data=planar))
+    node.receive(payload_message(2.0, 'link_2'))
+    node.receive(String(data=planar))
     assert node.robot.payload.mass == 2.0
 
 
 def test_a_payload_of_another_robot_does_not_keep_this_one_from_loading(make_node, planar):
     node = make_node(FeedforwardNode)
-    node._on_payload(payload_message(2.0, 'another_tool'))
-    node._on_description(String(data=planar))
+    node.receive(payload_message(2.0, 'another_tool'))
+    node.receive(String(data=planar))
     assert node.robot.payload.mass == 0.0
-    assert node.report.counted('refused payloads') == 1
+    assert node.diagnostics.counted('refused payloads') == 1
 
 
 def test_the_torques_topic_shows_the_efforts_over_time(node, output):
     torques = published(node, '/torques')
-    node._on_torques_tick()
+    node.tick(1.0 / node.settings.torques_rate)
     assert not torques
-    node._on_trajectory(motion_message(start=node.now - 0.5))
-    node._on_torques_tick()
+    node.receive(motion_message(start=node.now - 0.5))
+    node.tick(1.0 / node.settings.torques_rate)
     assert torques[0].name == list(JOINTS)
     efforts = np.array([point.effort for point in output[0].points])
     assert np.abs(efforts - torques[0].effort).max(axis=1).min() < 0.02 * np.abs(efforts).max()
-    node._on_trajectory(motion_message(start=node.now - 5.0))
-    node._on_torques_tick()
+    node.receive(motion_message(start=node.now - 5.0))
+    node.tick(1.0 / node.settings.torques_rate)
     assert len(torques) == 1, 'nothing after the end'
 
 
@@ -196,10 +196,10 @@ def test_the_torques_topic_shows_the_efforts_over_time(node, output):
         'accelerations alone', 'equal times', 'decreasing times', 'negative time', 'too long'])
 def test_a_bad_trajectory_is_dropped_and_the_next_one_executed(node, output, message):
     with np.errstate(all='ignore'):
-        node._on_trajectory(message)
+        node.receive(message)
     assert not output
     assert dropped(node) == 1
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     assert len(output) == 1
 
 
@@ -212,7 +212,7 @@ def test_no_message_whatever_makes_the_node_publish_nonsense(node, output, rows)
     del output[:]
     keys = ('time', 'positions', 'velocities', 'accelerations', 'effort')
     with np.errstate(all='ignore'):
-        node._on_trajectory(trajectory_message([dict(zip(keys, row)) for row in rows]))
+        node.receive(trajectory_message([dict(zip(keys, row)) for row in rows]))
     for point in (point for message in output for point in message.points):
         assert np.all(np.abs(point.effort) <= [60.0, 30.0])
         assert len(point.effort) == 2
@@ -221,37 +221,37 @@ def test_no_message_whatever_makes_the_node_publish_nonsense(node, output, rows)
 def test_before_a_description_trajectories_are_dropped_and_a_later_one_works(make_node, planar):
     node = make_node(FeedforwardNode)
     output = published(node, '/joint_trajectory')
-    node._on_joint_state(joint_state_message(1.0))
-    node._on_trajectory(motion_message())
+    node.receive(joint_state_message(1.0))
+    node.receive(motion_message())
     assert not output
     assert dropped(node) == 1
-    assert node.report.status().level == b'\x01'
-    node._on_description(String(data=planar))
-    node._on_trajectory(motion_message())
+    assert node.diagnostics.status().level == b'\x01'
+    node.receive(String(data=planar))
+    node.receive(motion_message())
     assert len(output) == 1
 
 
 @pytest.mark.parametrize('text', ['', 'not xml', '<robot name="a"><link name="b"/></robot>'])
 def test_a_malformed_description_is_refused_and_the_robot_stays(make_node, planar, text):
     node = make_node(FeedforwardNode)
-    node._on_description(String(data=text))
+    node.receive(String(data=text))
     assert node.robot is None
-    assert node.report.status().level == b'\x02'
-    node._on_description(String(data=planar))
+    assert node.diagnostics.status().level == b'\x02'
+    node.receive(String(data=planar))
     robot = node.robot
-    node._on_description(String(data=text))
+    node.receive(String(data=text))
     assert node.robot is robot
-    assert node.report.counted('refused descriptions') == 2
+    assert node.diagnostics.counted('refused descriptions') == 2
 
 
 def test_a_changed_description_rebuilds_the_model(make_node, planar):
     node = make_node(FeedforwardNode)
     output = published(node, '/joint_trajectory')
-    node._on_description(String(data=planar))
-    node._on_trajectory(motion_message())
+    node.receive(String(data=planar))
+    node.receive(motion_message())
     heavier = planar.replace('<mass value="2.5"/>', '<mass value="5.0"/>')
-    node._on_description(String(data=heavier))
-    node._on_trajectory(motion_message())
+    node.receive(String(data=heavier))
+    node.receive(motion_message())
     expected = compile_model(chain_from_urdf(heavier)).gravity_torque(REST)
     assert_close(np.array(output[1].points[0].effort), expected, OTHER_IMPLEMENTATION)
     assert output[0].points[0].effort[0] < output[1].points[0].effort[0]
@@ -262,7 +262,7 @@ def test_unknown_effort_limits_keep_the_node_from_starting(make_node, planar):
     without = planar.replace('effort="30"', 'effort="0"')
     node = make_node(FeedforwardNode, start=False, robot_description=without)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert 'joint_2' in node.report.status().message
+    assert 'joint_2' in node.diagnostics.status().message
     given_limit = make_node(FeedforwardNode, robot_description=without,
                             effort_limits__joint_2=12.0)
     assert given_limit.active
@@ -270,10 +270,10 @@ def test_unknown_effort_limits_keep_the_node_from_starting(make_node, planar):
 
 def test_an_inactive_node_publishes_nothing(node, output):
     node.trigger_deactivate()
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     assert not output
     node.trigger_activate()
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     assert len(output) == 1
 
 
@@ -285,7 +285,7 @@ def test_cleanup_and_a_second_configure_give_a_working_node(node):
     node.trigger_configure()
     node.trigger_activate()
     output = published(node, '/joint_trajectory')
-    node._on_trajectory(motion_message())
+    node.receive(motion_message())
     assert len(output) == 1
 
 
@@ -304,12 +304,12 @@ def test_bad_joint_states_are_dropped_and_counted(node):
                     joint_state_message(1.0, (np.nan, 0.0)),
                     joint_state_message(1.0, (0.0,)),
                     joint_state_message(1.0, (), ())):
-        node._on_joint_state(message)
-    assert node.report.counted('dropped joint states') == 4
-    assert node.report.counted('joint states') == 0
-    node._on_joint_state(joint_state_message(1.0))
-    node._on_joint_state(joint_state_message(1.0))
-    assert node.report.counted('dropped joint states') == 5
+        node.receive(message)
+    assert node.diagnostics.counted('dropped joint states') == 4
+    assert node.diagnostics.counted('joint states') == 0
+    node.receive(joint_state_message(1.0))
+    node.receive(joint_state_message(1.0))
+    assert node.diagnostics.counted('dropped joint states') == 5
 
 
 @pytest.fixture
@@ -320,11 +320,11 @@ def streaming(make_node, planar):
 
 def test_a_stream_commands_the_torque_of_the_trajectory(streaming, model):
     commands = published(streaming, '/commands')
-    streaming._on_stream_tick()
+    streaming.tick(1.0 / streaming.settings.stream_rate)
     assert not commands, 'nothing before the first trajectory'
-    streaming._on_joint_state(joint_state_message(streaming.now, REST))
-    streaming._on_trajectory(motion_message(start=streaming.now - 0.5))
-    streaming._on_stream_tick()
+    streaming.receive(joint_state_message(streaming.now, REST))
+    streaming.receive(motion_message(start=streaming.now - 0.5))
+    streaming.tick(1.0 / streaming.settings.stream_rate)
     torque = np.array(commands[0].data)
     sample = trajectory_from_message(motion_message()).sample(0.5 + np.linspace(0, 0.4, 400))
     candidates = model.torque(sample.q, sample.qd, sample.qdd)
@@ -334,29 +334,29 @@ def test_a_stream_commands_the_torque_of_the_trajectory(streaming, model):
 @pytest.mark.parametrize('ending', ['empty', 'refused', 'deactivated', 'clock'])
 def test_a_stream_ends_with_the_weight_of_the_arm(streaming, model, ending):
     commands = published(streaming, '/commands')
-    streaming._on_joint_state(joint_state_message(streaming.now, (0.2, 0.3)))
-    streaming._on_trajectory(motion_message(start=streaming.now))
-    streaming._on_stream_tick()
+    streaming.receive(joint_state_message(streaming.now, (0.2, 0.3)))
+    streaming.receive(motion_message(start=streaming.now))
+    streaming.tick(1.0 / streaming.settings.stream_rate)
     if ending == 'empty':
-        streaming._on_trajectory(JointTrajectory())
-        streaming._on_stream_tick()
+        streaming.receive(JointTrajectory())
+        streaming.tick(1.0 / streaming.settings.stream_rate)
     elif ending == 'refused':
-        streaming._on_trajectory(motion_message(goal=(np.nan, 0.0)))
-        streaming._on_stream_tick()
+        streaming.receive(motion_message(goal=(np.nan, 0.0)))
+        streaming.tick(1.0 / streaming.settings.stream_rate)
     elif ending == 'deactivated':
         streaming.trigger_deactivate()
     else:
         streaming.clock_set_back()
-        streaming._on_joint_state(joint_state_message(1.0, (0.2, 0.3)))
-        streaming._on_stream_tick()
+        streaming.receive(joint_state_message(1.0, (0.2, 0.3)))
+        streaming.tick(1.0 / streaming.settings.stream_rate)
     assert_close(np.array(commands[-1].data), model.gravity_torque([0.2, 0.3]),
                  OTHER_IMPLEMENTATION)
 
 
 def test_a_stream_does_not_start_without_joint_states(streaming):
     commands = published(streaming, '/commands')
-    streaming._on_trajectory(motion_message())
-    streaming._on_stream_tick()
+    streaming.receive(motion_message())
+    streaming.tick(1.0 / streaming.settings.stream_rate)
     assert not commands
     assert dropped(streaming) == 1
 
@@ -377,26 +377,27 @@ def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, make_node, planar)
     kind = node.action_type()
     controller = Controller(ros.node, kind, 'jtc/follow')
     client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
-    ros._executor.add_node(node)
-    try:
-        ros.spin_until(client.server_is_ready, 'the action of the relay')
-        ros.spin_until(node._relay._client.server_is_ready, 'the controller')
+    def accepted():
         sent = client.send_goal_async(kind.Goal(trajectory=motion_message()))
+        ros.spin_until(sent.done, 'the answer to the goal')
+        return sent.result() if sent.result().accepted else None
+
+    with ros.spinning(node):
+        ros.spin_until(client.server_is_ready, 'the action of the relay')
+        handle = ros.spin_until(accepted, 'a relay that has found the controller')
         ros.spin_until(lambda: controller.goals, 'the goal at the controller')
         filled = trajectory_from_message(controller.goals[0].trajectory, with_efforts=True)
         model = compile_model(chain_from_urdf(planar))
         assert_close(filled.efforts, model.torque(filled.positions, filled.velocities,
                                                   filled.accelerations), OTHER_IMPLEMENTATION)
-        result = sent.result().get_result_async()
+        result = handle.get_result_async()
         node.trigger_deactivate()
         ros.spin_until(result.done, 'the end of the goal when the node comes to rest')
         assert result.result().result.error_string == 'stopped'
         node.trigger_cleanup()
-        assert node._relay is None
-    finally:
-        ros._executor.remove_node(node)
-        client.destroy()
-        controller.close()
+        ros.spin_until(lambda: not client.server_is_ready(), 'the end of the action')
+    client.destroy()
+    controller.close()
 
 
 def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, planar,
@@ -407,4 +408,4 @@ def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, p
         node = make_node(FeedforwardNode, start=False, robot_description=planar, mode=mode,
                          controller_action='jtc/follow_joint_trajectory')
         assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-        assert message in node.report.status().message
+        assert message in node.diagnostics.status().message

@@ -10,9 +10,15 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-from support.messages import JOINTS, joint_state_message, payload_message, published
+from support.messages import (
+    JOINTS,
+    diagnostics,
+    joint_state_message,
+    payload_message,
+    published,
+)
 from support.motions import swinging_samples
 from support.tolerances import assert_close
 
@@ -21,6 +27,7 @@ from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.nodes.identification import IdentificationNode
+from robot_dynamics_ros.nodes.support.conversion import estimate_from_message
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros
@@ -41,29 +48,37 @@ def node(make_node, planar):
 
 
 def move(node, model, duration=20.0, start=1.0, change=lambda message: None):
+    """Show the node a moving robot, every 7th joint state changed; return how many these are."""
+    changed = 0
     for k, sample in enumerate(swinging_samples(model, duration, start=start)):
         message = joint_state_message(sample.time, sample.q, sample.qd, sample.effort)
         if k % 7 == 3:
             change(message)
-        node._on_joint_state(message)
+            changed += 1
+        node.receive(message)
+    return changed
 
 
 def answer(node, wanted=''):
-    response = node._on_get_mlc(GetMlc.Request(set=wanted), GetMlc.Response())
+    response = node.call(GetMlc.Request(set=wanted))
     assert response.success, response.message
     return response.mlc
 
 
 def torque(node):
     """Return the torque of what was learned."""
-    estimate = node._estimator.estimate()
     model = compile_model(node.robot.chain)
+    estimate = estimate_from_message(answer(node), model.mlc, node.robot.chain.joint_physics)
     model.swap(estimate.mlc.values, estimate.joint_physics)
     return model.torque(*STATE)
 
 
-def trigger(method):
-    return method(Trigger.Request(), Trigger.Response())
+def trigger(node, service):
+    return node.call(Trigger.Request(), service)
+
+
+def tell(node):
+    node.tick(node.settings.publish_period)
 
 
 def test_before_any_data_the_answer_is_the_urdf(node, planar):
@@ -77,9 +92,9 @@ def test_before_any_data_the_answer_is_the_urdf(node, planar):
 def test_it_learns_tells_and_converges(node, true_model):
     topic = published(node, '/mlc')
     move(node, true_model, 3.0)
-    node._on_publish()
+    tell(node)
     move(node, true_model, 20.0, start=4.0)
-    node._on_publish()
+    tell(node)
     first, last = topic
     assert first.state == MlcSet.LEARNING
     assert last.state == MlcSet.CONVERGED
@@ -91,7 +106,7 @@ def test_it_learns_tells_and_converges(node, true_model):
     khalil = answer(node, 'khalil')
     assert khalil.set == 'khalil'
     assert all(deviation > 0.0 for deviation in khalil.standard_deviations)
-    values = {each.key: each.value for each in node.report.status().values}
+    values = diagnostics(node)
     assert values['state'] == 'CONVERGED'
     assert values['excitation of joint_1'] == '100 %'
     assert values['not used: invalid state'] == '0'
@@ -126,19 +141,25 @@ def backward(message):
     message.header.stamp.sec -= 1
 
 
-@pytest.mark.parametrize('change', [nan_position, nan_velocity, nan_effort, no_effort, short,
-                                    unknown_joint, backward])
-def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model, change):
+@pytest.mark.parametrize(('change', 'refused', 'learning'), [
+    (nan_position, True, [True, True]),
+    (short, True, [True, True]),
+    (unknown_joint, True, [True, True]),
+    (backward, True, [True, True]),
+    (nan_velocity, False, [True, True]),
+    (nan_effort, False, [True, False]),
+    (no_effort, False, [False, False]),
+])
+def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model, change, refused,
+                                                                learning):
+    """A joint is learning where new samples change its residual."""
     move(node, true_model, 20.0)
-    before = torque(node)
-    move(node, true_model, 5.0, start=30.0, change=change)
-    node._on_publish()
+    before, residual = torque(node), answer(node).residual_rms
+    changed = move(node, true_model, 5.0, start=30.0, change=change)
     assert_close(torque(node), before, LEARNED)
-    values = {each.key: each.value for each in node.report.status().values}
-    dropped = node.report.counted('dropped joint states')
-    counted = dropped + sum(int(value) for key, value in values.items()
-                            if key.startswith('not used') and 'standstill' not in key)
-    assert counted > 0 or change in (nan_velocity, nan_effort, no_effort)
+    assert node.diagnostics.counted('dropped joint states') == (changed if refused else 0)
+    after = answer(node).residual_rms
+    assert [old != new for old, new in zip(residual, after)] == learning
 
 
 def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):
@@ -149,46 +170,49 @@ def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):
             setattr(message, field, [*(getattr(message, field)[i] for i in order), 9.0])
 
     move(node, true_model, 20.0, change=shuffle)
-    assert node.report.counted('dropped joint states') == 0
+    assert node.diagnostics.counted('dropped joint states') == 0
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
 
 
 def test_a_clock_set_back_and_a_jump_forward_do_not_stop_it(node, true_model):
     move(node, true_model, 10.0, start=1000.0)
-    seen = node._estimator.samples
+    seen = answer(node).samples
     node.clock_set_back()
     move(node, true_model, 10.0, start=1.0)
     move(node, true_model, 5.0, start=5000.0)
-    assert node._estimator.samples > 2 * seen
+    assert answer(node).samples > 2 * seen
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
 
 
-def test_the_same_robot_described_anew_goes_on_and_another_one_begins(node, planar, description,
-                                                                      true_model):
+def test_the_same_robot_described_anew_goes_on_and_another_one_begins(
+        make_node, planar, description, true_model):
+    node = make_node(IdentificationNode)
+    node.receive(String(data=planar))
     move(node, true_model, 20.0)
-    seen = node._estimator.samples
-    node._load(planar.replace('<mass value=', '<!-- weighed again --><mass value='))
-    assert node._estimator.samples == seen
+    seen = answer(node).samples
+    node.receive(String(data=planar.replace('<mass value=',
+                                            '<!-- weighed again --><mass value=')))
+    assert answer(node).samples == seen
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
-    node._load(description)
-    assert node._estimator.samples == 0
+    node.receive(String(data=description))
+    assert answer(node).samples == 0
     assert len(answer(node).joint_names) == 7
-    node._on_joint_state(joint_state_message(100.0))
+    node.receive(joint_state_message(100.0))
     node.catch_up()
-    assert node.report.counted('dropped joint states') == 1
+    assert node.diagnostics.counted('dropped joint states') == 1
 
 
 def test_reset_forgets_and_enable_freezes(node, true_model):
     move(node, true_model, 20.0)
-    assert node._on_enable(SetBool.Request(data=False), SetBool.Response()).message == 'frozen'
-    seen = node._estimator.samples
+    assert node.call(SetBool.Request(data=False)).message == 'frozen'
+    seen = answer(node).samples
     move(node, true_model, 2.0, start=30.0)
-    assert node._estimator.samples == seen
+    assert answer(node).samples == seen
     assert answer(node).state == MlcSet.FROZEN
-    node._on_enable(SetBool.Request(data=True), SetBool.Response())
+    node.call(SetBool.Request(data=True))
     move(node, true_model, 2.0, start=40.0)
-    assert node._estimator.samples > seen
-    assert trigger(node._on_reset).success
+    assert answer(node).samples > seen
+    assert trigger(node, '~/reset').success
     assert answer(node).state == MlcSet.FROM_URDF
 
 
@@ -196,10 +220,10 @@ def test_save_writes_a_file_that_can_be_read(make_node, planar, true_model, tmp_
     path = tmp_path / 'parameters.yaml'
     node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path))
     move(node, true_model, 20.0)
-    response = trigger(node._on_save)
+    response = trigger(node, '~/save')
     assert (response.success, response.message) == (True, str(path))
     back = read_parameters(path, node.robot.chain)
-    np.testing.assert_array_equal(back.mlc.values, node._estimator.estimate().mlc.values)
+    np.testing.assert_array_equal(back.mlc.values, answer(node).values)
 
 
 def test_it_is_saved_at_the_end_where_that_is_wanted(make_node, planar, true_model, tmp_path):
@@ -207,12 +231,13 @@ def test_it_is_saved_at_the_end_where_that_is_wanted(make_node, planar, true_mod
     node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path),
                      save_at_end=True)
     move(node, true_model, 3.0)
+    seen = answer(node).samples
     node.trigger_deactivate()
-    assert read_parameters(path, node.robot.chain).samples == node._estimator.samples
+    assert read_parameters(path, node.robot.chain).samples == seen > 0
 
 
 def test_save_needs_a_file(node):
-    response = trigger(node._on_save)
+    response = trigger(node, '~/save')
     assert not response.success
     assert 'parameters_file' in response.message
 
@@ -222,11 +247,11 @@ def test_a_restarted_node_resumes_from_its_checkpoint(make_node, planar, true_mo
     settings = {'robot_description': planar, 'checkpoint_file': str(path)}
     node = make_node(IdentificationNode, **settings)
     move(node, true_model, 20.0)
-    node._keep()
+    node.tick(node.settings.checkpoint_period)
     again = make_node(IdentificationNode, **settings)
-    assert again._estimator.samples == node._estimator.samples
+    assert answer(again).samples == answer(node).samples
     assert_close(torque(again), torque(node), 1e-12)
-    assert trigger(again._on_reset).success
+    assert trigger(again, '~/reset').success
     assert not path.exists()
 
 
@@ -239,11 +264,11 @@ def test_a_checkpoint_that_does_not_fit_is_left_alone(make_node, planar, descrip
     assert path.exists(), 'kept at the end'
     other = make_node(IdentificationNode, robot_description=description,
                       checkpoint_file=str(path))
-    assert other._estimator.samples == 0
-    assert other.report.counted('refused checkpoints') == 1
+    assert answer(other).samples == 0
+    assert other.diagnostics.counted('refused checkpoints') == 1
     path.write_bytes(b'half a file')
     third = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    assert third.report.counted('refused checkpoints') == 1
+    assert third.diagnostics.counted('refused checkpoints') == 1
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, planar, true_model,
@@ -251,33 +276,34 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, pl
     node = make_node(IdentificationNode, robot_description=planar,
                      checkpoint_file=str(tmp_path / 'nowhere' / 'state.npz'))
     move(node, true_model, 3.0)
-    node._keep()
-    assert node.report.counted('failed checkpoints') == 1
+    node.tick(node.settings.checkpoint_period)
+    assert node.diagnostics.counted('failed checkpoints') == 1
 
 
 def test_a_payload_that_is_told_is_no_part_of_the_arm(node, true_model):
     message = payload_message(3.0, true_model.chain.tip, (0.1, 0.0, 0.0))
-    node._on_payload(message)
+    node.receive(message)
     loaded = compile_model(true_model.chain.with_payload(node.robot.payload))
     move(node, loaded, 20.0)
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
 
 
 def test_efforts_may_come_from_commands(make_node, planar, true_model):
-    node = make_node(IdentificationNode, robot_description=planar, effort_source='commands')
+    node = make_node(IdentificationNode, now=100.0, robot_description=planar,
+                     effort_source='commands')
     for sample in swinging_samples(true_model, 20.0):
-        node._efforts._on_commands(Float64MultiArray(data=list(sample.effort)))
+        node.receive(Float64MultiArray(data=list(sample.effort)))
         # what the joint states say is the torque after friction
-        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
+        node.receive(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
-    node._efforts._on_commands(Float64MultiArray(data=[1.0]))
-    assert node.report.counted('dropped efforts') == 1
-    node._efforts._received -= 1.0
-    seen = node._estimator.samples
+    node.receive(Float64MultiArray(data=[1.0]))
+    assert node.diagnostics.counted('dropped efforts') == 1
+    node.now += 1.0
+    residual = answer(node).residual_rms
     for sample in swinging_samples(true_model, 3.0, start=30.0):
-        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
+        node.receive(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
-    assert node._estimator.samples >= seen
+    assert answer(node).residual_rms == residual, 'no effort is fresh: nothing is learned'
 
 
 def test_efforts_of_a_controller_need_control_msgs(make_node, planar, monkeypatch):
@@ -285,14 +311,16 @@ def test_efforts_of_a_controller_need_control_msgs(make_node, planar, monkeypatc
     node = make_node(IdentificationNode, start=False, robot_description=planar,
                      effort_source='controller_state')
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert 'needs the package control_msgs' in node.report.status().message
+    assert 'needs the package control_msgs' in node.diagnostics.status().message
 
 
 def test_an_unknown_set_and_a_node_without_robot_are_answered(make_node, node):
-    response = node._on_get_mlc(GetMlc.Request(set='best'), GetMlc.Response())
+    response = node.call(GetMlc.Request(set='best'))
     assert not response.success
     empty = make_node(IdentificationNode)
-    for method in (empty._on_reset, empty._on_save):
-        assert 'no robot description yet' in trigger(method).message
-    empty._on_joint_state(joint_state_message(1.0))
-    empty._on_publish()
+    for service in ('~/reset', '~/save'):
+        assert 'no robot description yet' in trigger(empty, service).message
+    empty.receive(joint_state_message(1.0))
+    told = published(empty, '/mlc')
+    tell(empty)
+    assert told == []

@@ -18,6 +18,8 @@ from robot_dynamics_ros.nodes.support.conversion import estimate_to_message, sta
 
 pytestmark = pytest.mark.ros
 
+PERIOD = 7.0  # [s]; no other timer has it
+
 
 class Terminal(io.StringIO):
     encoding = 'utf-8'
@@ -28,7 +30,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def node(make_node, planar):
-    return make_node(LiveViewNode, robot_description=planar)
+    return make_node(LiveViewNode, robot_description=planar, line_period=PERIOD,
+                     terminal_period=PERIOD)
 
 
 def learned(node, residual):
@@ -41,14 +44,14 @@ def learned(node, residual):
 
 def show(node, *residuals):
     for residual in residuals:
-        node._on_mlc(estimate_to_message(learned(node, residual), stamp(1.0)))
-    node._on_progress(Float32(data=0.25))
-    node._on_tick()
+        node.receive(estimate_to_message(learned(node, residual), stamp(1.0)))
+    node.receive(Float32(data=0.25))
+    node.tick(PERIOD)
 
 
 def test_a_line_says_how_it_goes(node):
     node.stream = io.StringIO()
-    node._on_tick()
+    node.tick(PERIOD)
     assert node.stream.getvalue() == '', 'nothing learned yet'
     show(node, 2.0)
     text = node.stream.getvalue()
@@ -71,7 +74,7 @@ def test_a_terminal_is_redrawn_in_place(node):
 
 def test_the_view_fits_an_ordinary_terminal(make_node, description):
     node = make_node(LiveViewNode, robot_description=description)
-    lines = node._text.lines(node.robot.estimate, 1.0, 0.5)
+    lines = LiveViewText(node.robot.estimate).lines(node.robot.estimate, 1.0, 0.5)
     assert len(lines) <= 23
     assert max(len(line) for line in lines) <= 95
 
@@ -86,6 +89,8 @@ def test_only_ascii_where_asked(node):
 def test_parameters_of_another_robot_are_refused(node):
     message = estimate_to_message(learned(node, 1.0), stamp(1.0))
     message.model_hash = 'x'
-    node._on_mlc(message)
-    assert node.report.counted('refused parameters') == 1
-    assert node._estimate is None
+    node.receive(message)
+    assert node.diagnostics.counted('refused parameters') == 1
+    node.stream = io.StringIO()
+    node.tick(PERIOD)
+    assert node.stream.getvalue() == ''

@@ -9,7 +9,7 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
-from support.messages import joint_state_message, published
+from support.messages import diagnostics, joint_state_message, published
 from support.motions import swinging_samples
 
 from robot_dynamics_interfaces.srv import SetPayload
@@ -35,35 +35,34 @@ def node(make_node, description):
 
 def move(node, model, start=1.0, duration=20.0):
     for sample in swinging_samples(model, duration, start=start, rate=100.0, noise=0.02):
-        node._on_joint_state(joint_state_message(
+        node.receive(joint_state_message(
             sample.time, sample.q, sample.qd, sample.effort, model.chain.joint_names))
 
 
 def test_a_load_is_found_and_can_be_told_to_the_server(make_node, node, chain, description):
     told = published(node, '/payload')
     move(node, compile_model(chain.with_payload(LOAD)))
-    node._on_publish()
+    node.tick(node.settings.publish_period)
     found = told[-1]
     assert found.header.frame_id == chain.tip
     assert found.inertia.m == pytest.approx(2.0, rel=0.02)
     np.testing.assert_allclose([found.inertia.com.x, found.inertia.com.y, found.inertia.com.z],
                                [0.03, -0.02, 0.1], atol=0.005)
     server = make_node(DynamicsServerNode, robot_description=description)
-    assert server._on_set_payload(SetPayload.Request(payload=found),
-                                  SetPayload.Response()).success
+    assert server.call(SetPayload.Request(payload=found)).success
 
 
 def test_nothing_is_claimed_before_it_is_known(node, chain):
     told = published(node, '/payload')
-    node._on_publish()
+    node.tick(node.settings.publish_period)
     still = compile_model(chain.with_payload(LOAD))
     for k in range(300):
-        node._on_joint_state(joint_state_message(
+        node.receive(joint_state_message(
             1.0 + 0.01 * k, np.zeros(7), np.zeros(7), still.gravity_torque(np.zeros(7)),
             chain.joint_names))
-    node._on_publish()
+    node.tick(node.settings.publish_period)
     assert told == []
-    values = {each.key: each.value for each in node.report.status().values}
+    values = diagnostics(node)
     assert values['payload known'] == 'False'
     assert values['why not']
 
@@ -71,11 +70,11 @@ def test_nothing_is_claimed_before_it_is_known(node, chain):
 def test_reset_begins_with_the_next_load(node, chain):
     told = published(node, '/payload')
     move(node, compile_model(chain.with_payload(LOAD)))
-    node._on_publish()
-    assert node._on_reset(Trigger.Request(), Trigger.Response()).success
+    node.tick(node.settings.publish_period)
+    assert node.call(Trigger.Request(), '~/reset').success
     half = payload_inertia(1.0, [0.0, 0.0, 0.1], np.zeros((3, 3)))
     move(node, compile_model(chain.with_payload(half)), start=50.0)
-    node._on_publish()
+    node.tick(node.settings.publish_period)
     assert told[-1].inertia.m == pytest.approx(1.0, rel=0.05)
 
 
@@ -85,9 +84,9 @@ def test_a_robot_that_hides_its_weight_is_refused(make_node, description, tmp_pa
     node = make_node(PayloadIdentificationNode, start=False, robot_description=description,
                      joints_file=str(file))
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert 'hides the weight' in node.report.status().message
+    assert 'efforts without gravity torque' in node.diagnostics.status().message
 
 
 def test_a_reset_without_a_robot_is_answered(make_node):
     node = make_node(PayloadIdentificationNode)
-    assert 'no robot' in node._on_reset(Trigger.Request(), Trigger.Response()).message
+    assert 'no robot' in node.call(Trigger.Request(), '~/reset').message

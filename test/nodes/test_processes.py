@@ -103,12 +103,12 @@ def test_sigterm_ends_a_node_with_exit_code_0(ros, parameter_file, planar, name)
     # SIGINT ends every other process of these tests, with the same check
     process = ros.start(f'{NODES}{name}', *parameter_file(robot_description=planar))
     ros.spin_until(lambda: 'robot planar_2r: 2 joints' in process.output, 'the robot is loaded')
-    process._process.send_signal(signal.SIGTERM)
+    process.signal(signal.SIGTERM)
     assert process.wait() == 0, process.output
 
 
 @pytest.mark.parametrize(('parameters', 'message'), [
-    ({'robot_description': '<robot'}, ''),
+    ({'robot_description': '<robot'}, 'not well-formed XML'),
     ({'robot_description': 'planar', 'effort_limits.joint_1': 'strong'}, 'effort_limits.joint_1'),
     ({'robot_description': 'planar', 'joints_file': 'nowhere.yaml'}, 'nowhere.yaml'),
     ({'robot_description': 'planar', 'mode': 'fast'}, 'mode must be one of'),
@@ -253,7 +253,7 @@ def test_a_stream_leaves_the_weight_of_the_arm_behind_when_it_is_ended(
         return len(commands) > 3
 
     ros.spin_until(commanding, 'torque commands')
-    process._process.send_signal(signal.SIGTERM)
+    process.signal(signal.SIGTERM)
     weight = compile_model(chain_from_urdf(planar)).gravity_torque([0.2, 0.3])
     ros.spin_until(lambda: np.allclose(commands[-1].data, weight, rtol=1e-9), 'the last command')
     assert process.wait() == 0

@@ -22,14 +22,20 @@ pytestmark = pytest.mark.ros
 @pytest.fixture
 def make_robot(make_node, planar):
     def make(**parameters):
-        return make_node(SimulatedRobotNode, robot_description=planar, **parameters)
+        return make_node(SimulatedRobotNode, now=100.0, robot_description=planar, **parameters)
     return make
+
+
+def advance(node, duration):
+    """Let the time of a node's clock pass [s]."""
+    node.now += duration
+    node.tick(1.0 / node.settings.publish_rate)
 
 
 def test_joint_states_come_with_all_joints(make_robot):
     node = make_robot(initial_position=[0.3, -0.2])
     states = published(node, '/joint_states')
-    node._advance(node._cell, node._cell.time)
+    advance(node, 0.0)
     assert states[0].name == ['joint_1', 'joint_2']
     np.testing.assert_allclose(states[0].position, [0.3, -0.2])
     assert len(states[0].velocity) == len(states[0].effort) == 2
@@ -38,33 +44,37 @@ def test_joint_states_come_with_all_joints(make_robot):
 def test_missing_interfaces_are_nan_at_full_length(make_robot):
     node = make_robot(missing_interfaces=['velocity', 'effort'])
     states = published(node, '/joint_states')
-    node._on_tick()
+    advance(node, 0.01)
     assert np.isnan(states[0].velocity).tolist() == [True, True]
     assert np.isnan(states[0].effort).tolist() == [True, True]
 
 
 def test_a_trajectory_is_followed_and_an_empty_one_stops(make_robot):
-    node = make_robot(publish_clock=True)
-    node._on_trajectory(motion_message(goal=(0.2, -0.1)))
-    cell = node._cell
+    node = make_robot()
+    node.receive(motion_message(goal=(0.2, -0.1)))
+    cell = node.simulation
     assert cell.controller.desired(cell.time + 1.0).q.tolist() == [0.2, -0.1]
-    node._on_trajectory(JointTrajectory())
+    node.receive(JointTrajectory())
     np.testing.assert_allclose(cell.controller.desired(cell.time + 1.0).q, cell.robot.q)
 
 
 def test_commands_are_applied(make_robot):
-    node = make_robot(publish_clock=True)
-    node._on_commands(Float64MultiArray(data=[1.0, 2.0]))
-    node._advance(node._cell, node._cell.time + 0.01)
-    assert node._cell.robot.effort.tolist() == [1.0, 2.0]
+    node = make_robot()
+    states = published(node, '/joint_states')
+    node.receive(Float64MultiArray(data=[1.0, 2.0]))
+    advance(node, 0.01)
+    assert list(states[0].effort) == [1.0, 2.0]
 
 
 @pytest.mark.parametrize('data', [[np.nan, 0.0], [1.0], [], [np.inf, 1.0], [1.0, 2.0, 3.0]])
 def test_a_bad_command_is_dropped(make_robot, data):
     node = make_robot()
-    node._on_commands(Float64MultiArray(data=data))
-    assert node.report.counted('dropped commands') == 1
-    assert node._cell._command is None
+    node.receive(Float64MultiArray(data=data))
+    assert node.diagnostics.counted('dropped commands') == 1
+    before = node.simulation.robot.q.copy()
+    for _ in range(5):
+        advance(node, 0.1)
+    np.testing.assert_allclose(node.simulation.robot.q, before, atol=0.05)  # still holds
 
 
 def test_a_bad_trajectory_is_dropped(make_robot):
@@ -72,35 +82,35 @@ def test_a_bad_trajectory_is_dropped(make_robot):
     short = trajectory_message([{'time': 0.0, 'positions': [0.0, 0.0], 'effort': [1.0]}])
     for message in (motion_message(goal=(np.nan, 0.0)), short,
                     motion_message(names=('joint_1', 'elbow'))):
-        node._on_trajectory(message)
-    assert node.report.counted('dropped trajectories') == 3
+        node.receive(message)
+    assert node.diagnostics.counted('dropped trajectories') == 3
 
 
 def test_the_true_parameters_differ_by_the_seeded_error(make_robot, planar):
     nominal = chain_from_urdf(planar).standard_parameters
-    one, same, other = (make_robot(seed=seed)._cell.robot.chain.standard_parameters
+    one, same, other = (make_robot(seed=seed).simulation.robot.chain.standard_parameters
                         for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert not np.allclose(one, other)
     assert not np.allclose(one, nominal)
-    exact = make_robot(parameter_error=0.0)._cell.robot.chain.standard_parameters
+    exact = make_robot(parameter_error=0.0).simulation.robot.chain.standard_parameters
     np.testing.assert_array_equal(exact, nominal)
 
 
 def test_a_load_is_hung_on_while_it_runs(make_robot):
     node = make_robot(parameter_error=0.0)
-    before = node._cell.robot.model.gravity_torque([0.0, 0.0])
+    before = node.simulation.robot.model.gravity_torque([0.0, 0.0])
     request = SetPayload.Request(payload=payload_message(2.0, 'link_2', (0.1, 0.0, 0.0)))
-    assert node._on_set_payload(request, SetPayload.Response()).success
-    after = node._cell.robot.model.gravity_torque([0.0, 0.0])
+    assert node.call(request).success
+    after = node.simulation.robot.model.gravity_torque([0.0, 0.0])
     np.testing.assert_allclose(after - before, [2.0 * 9.81 * 0.6, 2.0 * 9.81 * 0.1])
     request.payload.inertia.m = -1.0
-    assert not node._on_set_payload(request, SetPayload.Response()).success
+    assert not node.call(request).success
 
 
 def test_mujoco_moves_the_same_arm(make_robot):
     pytest.importorskip('mujoco', reason='needs the extra `simulation`')
-    arms = [make_robot(engine=engine, publish_clock=True, simulation_rate=2000.0)._cell
+    arms = [make_robot(engine=engine, simulation_rate=2000.0).simulation
             for engine in ('own', 'mujoco')]
     for cell in arms:
         cell.command([3.0, 1.0])
@@ -108,32 +118,39 @@ def test_mujoco_moves_the_same_arm(make_robot):
     np.testing.assert_allclose(arms[1].robot.q, arms[0].robot.q, rtol=0.01)
     load = payload_message(2.0, 'link_2', (0.1, 0.0, 0.0))
     node = make_robot(engine='mujoco')
-    assert node._on_set_payload(SetPayload.Request(payload=load), SetPayload.Response()).success
+    assert node.call(SetPayload.Request(payload=load)).success
 
 
 def test_gains_can_be_given_per_joint(make_robot):
-    gains = make_robot(gains__joint_2__p=77.0)._cell.controller._pid.gains
-    assert gains.p[1] == 77.0
-    assert gains.p[0] != 77.0
+    node = make_robot(gains__joint_2__p=77.0, gains__joint_2__i=0.0, gains__joint_2__d=0.0,
+                      initial_position=[0.3, -0.2])
+    states = published(node, '/joint_states')
+    for _ in range(20):
+        advance(node, 1.0 / node.settings.simulation_rate)  # one step, so states tell all errors
+    q, effort = (np.array([getattr(state, field) for state in states])
+                 for field in ('position', 'effort'))
+    proportional = 77.0 * (np.array([0.3, -0.2]) - q[:-1])
+    np.testing.assert_allclose(effort[1:, 1], proportional[:, 1], rtol=1e-9)
+    assert np.all(np.abs(effort[1:, 0]) > 2.0 * np.abs(proportional[:, 0])), 'its own gains'
 
 
 def test_elastic_joints_come_from_the_joints_file(make_robot, tmp_path):
     file = tmp_path / 'joints.yaml'
     file.write_text('joints: {joint_1: {stiffness: 900.0, rotor_inertia: 0.1}}')
     node = make_robot(joints_file=str(file))
-    node._advance(node._cell, node._cell.time + 0.05)
-    arm = node._cell.robot
+    advance(node, 0.05)
+    arm = node.simulation.robot
     assert arm.q_motor[0] != arm.q[0]
     assert arm.q_motor[1] == arm.q[1]
 
 
 def test_a_clock_set_back_makes_it_hold(make_robot):
     node = make_robot()
-    node._on_trajectory(motion_message())
-    node._cell._offset += 1000.0
+    node.receive(motion_message())
+    node.now -= 50.0
     node.clock_set_back()
-    cell = node._cell
-    assert cell.time == pytest.approx(node.now, abs=0.5)
+    cell = node.simulation
+    assert cell.time == pytest.approx(node.now)
     np.testing.assert_array_equal(cell.controller.desired(cell.time).q, cell.robot.q)
 
 
@@ -149,28 +166,35 @@ def test_a_robot_that_cannot_be_is_refused_at_start(make_node, planar, parameter
     (tmp_path / 'elastic.yaml').write_text('joints: {joint_1: {stiffness: 9.0}}')
     node = make_node(SimulatedRobotNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message
 
 
-def test_in_lockstep_every_joint_state_waits_for_its_efforts(make_robot):
-    node = make_robot(publish_clock=True, lockstep=True, publish_rate=100.0)
+class LockedRobot(SimulatedRobotNode):
+    """A robot whose real time the test turns."""
+
+    real_time = 1000.0
+
+
+def test_in_lockstep_every_joint_state_waits_for_its_efforts(make_node, planar):
+    node = make_node(LockedRobot, robot_description=planar, publish_clock=True, lockstep=True,
+                     publish_rate=100.0)
     states, clock = published(node, '/joint_states'), published(node, '/clock')
     for _ in range(3):
-        node._on_own_time()
+        node.tick(0.01)
     assert len(states) == 3, 'nobody commands efforts yet'
     for _ in range(3):
-        node._on_commands(Float64MultiArray(data=[1.0, 2.0]))
-        before = len(states), node._cell.time
-        node._last_tick -= 10.0  # a long pause of the machine
-        node._on_own_time()
-        node._on_own_time()
+        node.receive(Float64MultiArray(data=[1.0, 2.0]))
+        before = len(states), node.simulation.time
+        node.real_time += 10.0  # a long pause of the machine
+        node.tick(0.01)
+        node.tick(0.01)
         assert len(states) == before[0] + 1
-        assert node._cell.time == pytest.approx(before[1] + 0.01)
+        assert node.simulation.time == pytest.approx(before[1] + 0.01)
     assert clock[-1].clock == states[-1].header.stamp
-    node._last_state -= 2.0  # whoever commanded has gone
-    node._on_own_time()
+    node.real_time += 2.0  # whoever commanded has gone
+    node.tick(0.01)
     assert len(states) == 7
-    node._on_trajectory(motion_message())
-    node._on_own_time()
-    node._on_own_time()
+    node.receive(motion_message())
+    node.tick(0.01)
+    node.tick(0.01)
     assert len(states) == 9

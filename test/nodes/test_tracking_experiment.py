@@ -7,12 +7,12 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
-from support.messages import assert_brakes, joint_state_message
+from support.messages import assert_brakes, joint_state_message, publisher
 
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
-from robot_dynamics_ros.nodes.tracking_experiment import TrackingExperimentNode
+from robot_dynamics_ros.nodes.tracking_experiment import PERIOD, TrackingExperimentNode
 
 pytestmark = pytest.mark.ros
 
@@ -21,12 +21,13 @@ WAYS = {'ways': ['straight', 'by a', 'by b'], 'topics': ['robot/trajectory', 'a'
 
 @pytest.fixture
 def node(make_node, planar, tmp_path, monkeypatch):
-    node = make_node(TrackingExperimentNode, robot_description=planar, motion_duration=2.0,
-                     approach_duration=0.5, output=str(tmp_path / 'tracking.npz'), **WAYS)
-    node.time, node.sent = 50.0, []
-    monkeypatch.setattr(type(node), 'now', property(lambda self: self.time))
+    node = make_node(TrackingExperimentNode, now=50.0, robot_description=planar,
+                     motion_duration=2.0, approach_duration=0.5,
+                     output=str(tmp_path / 'tracking.npz'), **WAYS)
+    node.sent = []
     monkeypatch.setattr(node, 'count_publishers', lambda topic: 3)
-    for k, output in enumerate(node._outputs):
+    for k, topic in enumerate(WAYS['topics']):
+        output = publisher(node, f'/{topic}')
         monkeypatch.setattr(output, 'get_subscription_count', lambda: 1)
         monkeypatch.setattr(output, 'publish',
                             lambda message, k=k: node.sent.append((k, message)))
@@ -35,14 +36,14 @@ def node(make_node, planar, tmp_path, monkeypatch):
 
 def run(node, duration, away=lambda way: 0.0):
     for _ in range(round(duration / 0.05)):
-        node.time += 0.05
+        node.now += 0.05
         q = np.zeros(2)
         if node.sent:
             way, message = node.sent[-1]
             trajectory = trajectory_from_message(message)
-            q = trajectory.sample(node.time - seconds(message.header.stamp)).q + away(way)
-        node._on_joint_state(joint_state_message(node.time, q, [0.0, 0.0], [1.0, 2.0]))
-        node._on_tick()
+            q = trajectory.sample(node.now - seconds(message.header.stamp)).q + away(way)
+        node.receive(joint_state_message(node.now, q, [0.0, 0.0], [1.0, 2.0]))
+        node.tick(PERIOD)
         if node.finished:
             return
 
@@ -89,20 +90,20 @@ def test_settings_that_cannot_be_are_refused(make_node, planar, parameters, mess
 
 
 def test_a_load_appears_in_every_motion_and_is_taken_off(make_node, planar, tmp_path, monkeypatch):
-    node = make_node(TrackingExperimentNode, robot_description=planar, motion_duration=2.0,
-                     approach_duration=0.5, output=str(tmp_path / 'tracking.npz'), load_mass=1.5,
+    node = make_node(TrackingExperimentNode, now=50.0, robot_description=planar,
+                     motion_duration=2.0, approach_duration=0.5,
+                     output=str(tmp_path / 'tracking.npz'), load_mass=1.5,
                      load_place=[0.0, 0.1, 0.0], load_time=1.0, ways=['a'], topics=['robot'])
-    node.time, node.sent, loads = 50.0, [], []
-    monkeypatch.setattr(type(node), 'now', property(lambda self: self.time))
+    node.sent, loads = [], []
     monkeypatch.setattr(node, 'count_publishers', lambda topic: 1)
-    output = node._outputs[0]
+    output, client = publisher(node, '/robot'), next(iter(node.clients))
     monkeypatch.setattr(output, 'get_subscription_count', lambda: 1)
     monkeypatch.setattr(output, 'publish', lambda message: node.sent.append((0, message)))
-    monkeypatch.setattr(node._load_client, 'call_async', lambda request: loads.append(
-        (node.time, request.payload.inertia.m, request.payload.inertia.com.y)))
+    monkeypatch.setattr(client, 'call_async', lambda request: loads.append(
+        (node.now, request.payload.inertia.m, request.payload.inertia.com.y)))
     run(node, 1.0)
     assert not node.sent, 'the service is not there'
-    monkeypatch.setattr(node._load_client, 'service_is_ready', lambda: True)
+    monkeypatch.setattr(client, 'service_is_ready', lambda: True)
     run(node, 20.0)
     assert node.finished
     (on, mass, y), (off, nothing, _) = loads

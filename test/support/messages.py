@@ -12,12 +12,21 @@ from robot_dynamics_ros.nodes.support.conversion import duration, stamp, traject
 JOINTS = ('joint_1', 'joint_2')
 
 
+def publisher(node, part):
+    """Return the publisher of a node whose topic ends like this."""
+    return next(each for each in node.publishers if each.topic_name.endswith(part))
+
+
 def published(node, part):
     """Return a list that gets what the node publishes on a topic, instead of publishing it."""
     messages = []
-    publisher = next(each for each in node.publishers if each.topic_name.endswith(part))
-    publisher.publish = messages.append
+    publisher(node, part).publish = messages.append
     return messages
+
+
+def diagnostics(node):
+    """Return the values that a node shows in its diagnostics."""
+    return {each.key: each.value for each in node.diagnostics.status().values}
 
 
 def assert_brakes(message):

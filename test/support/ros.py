@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import rclpy
@@ -52,10 +53,14 @@ class NodeProcess:
             raise AssertionError(f'{self.module} did not end within {patience} s:\n{self.output}'
                                  ) from None
 
+    def signal(self, number):
+        """Send a signal to the process."""
+        self._process.send_signal(number)
+
     def interrupt(self):
         """End the process as Ctrl-C would and return its exit code."""
         if self.exit_code is None:
-            self._process.send_signal(signal.SIGINT)
+            self.signal(signal.SIGINT)
         return self.wait()
 
     def kill(self):
@@ -90,6 +95,20 @@ class RosDomain:
         process = NodeProcess(module, arguments, output)
         self._processes.append(process)
         return process
+
+    def kill(self, process):
+        """End a process by force; that it does so uncleanly is no failure."""
+        process.kill()
+        self._processes.remove(process)
+
+    @contextmanager
+    def spinning(self, node):
+        """Handle the callbacks of another node in this process, too."""
+        self._executor.add_node(node)
+        try:
+            yield
+        finally:
+            self._executor.remove_node(node)
 
     def spin_until(self, condition, what, patience=PATIENCE):
         """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nodes are made of: base classes, settings, messages, diagnostics."""
+"""Parts of the nodes: base classes, settings, messages, diagnostics."""

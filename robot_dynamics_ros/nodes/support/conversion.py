@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to the objects of the core and back."""
+"""Conversion of ROS messages to objects of the core and back."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stamp(time: float) -> Time:
 
 
 def doubles(values: Array) -> array[float]:
-    """Return numbers in the form that messages take without looking at each of them."""
+    """Return numbers in the form that messages accept without checking each of them."""
     return array('d', np.asarray(values, dtype=np.float64).tobytes())
 
 
@@ -57,8 +57,8 @@ def trajectory_from_message(message: JointTrajectory, *, with_efforts: bool = Fa
     """
     Return the trajectory in a message.
 
-    :param message: at least one point.
-    :param with_efforts: False = leave the efforts out, whatever they are.
+    :param message: trajectory with at least one point.
+    :param with_efforts: False = ignore the efforts, whatever they are.
     :raises TrajectoryError: a trajectory that cannot be executed.
     """
     if not message.joint_names:
@@ -73,7 +73,7 @@ def trajectory_from_message(message: JointTrajectory, *, with_efforts: bool = Fa
 
 
 def trajectory_to_message(trajectory: Trajectory, header: Header) -> JointTrajectory:
-    """Return a message; each point fills what it filled in the trajectory."""
+    """Return a trajectory as a message; fields that a point does not have stay empty."""
     fields = {'positions': trajectory.positions, 'velocities': trajectory.velocities,
               'accelerations': trajectory.accelerations, 'effort': trajectory.efforts}
     points = [JointTrajectoryPoint(time_from_start=duration(time))
@@ -90,7 +90,7 @@ def sample_from_message(reader: JointStateReader, message: JointState,
     """
     Return the joint sample in a message.
 
-    :param reader: knows the joints.
+    :param reader: reader of the joints of the chain.
     :param received: time of receipt [s].
     :raises StateError: the message is to be dropped.
     """
@@ -103,7 +103,7 @@ def samples_from_messages(reader: JointStateReader, messages: Sequence[JointStat
     """
     Return the joint samples in several messages, at least one.
 
-    :param reader: knows the joints.
+    :param reader: reader of the joints of the chain.
     :param received: time of receipt [s].
     """
     return reader.read_many(
@@ -128,7 +128,7 @@ def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:
     """
     Return the payload in a message.
 
-    :param message: frame_id is the tip link.
+    :param message: payload with the tip link as frame_id.
     :param tip: name of the tip link.
     :raises ParameterError: another frame, or a body that cannot exist.
     """
@@ -176,10 +176,10 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
     """
     Return the minimal parameters and joint physics in a message.
 
-    :param mlc: the set that they are to be used in.
-    :param physics: what a message does not tell is taken from here: coupling.
-    :raises ParameterError: of another robot or set, lists of wrong lengths, a value that is not
-        finite.
+    :param mlc: minimal parameter set of the model that is to use them.
+    :param physics: joint physics with what a message does not hold: coupling.
+    :raises ParameterError: parameters of another robot or set, lists of wrong lengths, a value
+        that is not finite.
     """
     if message.model_hash != mlc.model_hash:
         raise ParameterError(

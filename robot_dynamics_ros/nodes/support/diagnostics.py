@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says about itself: throttled log lines, counters, latencies, /diagnostics."""
+"""Diagnostics of a node: throttled log lines, counters, latencies, /diagnostics."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,22 +14,22 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-#: One line per kind and this time [s].
+#: Shortest time between two log lines of one kind [s].
 LOG_PERIOD = 2.0
-#: Diagnostics are published this often [s].
+#: Time between two messages on /diagnostics [s].
 PERIOD = 1.0
-#: So many latencies are remembered for the percentiles.
+#: Number of latencies that the percentiles are of.
 LATENCIES = 1000
 
 
-class Report:
+class Diagnostics:
     """Counts, logs and publishes; one per node."""
 
     def __init__(self, node: Node) -> None:
         """
-        Publish diagnostics of a node once per second of real time.
+        Publish the diagnostics of a node once per second of real time.
 
-        :param node: its name is that of the diagnostic status.
+        :param node: node that gives its name to the diagnostic status.
         """
         self._node = node
         self._level, self._message = DiagnosticStatus.OK, 'waiting for the robot description'
@@ -45,12 +45,12 @@ class Report:
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def state(self, message: str, *, error: bool = False) -> None:
-        """Say in one sentence how the node is."""
+        """Set the state of the node, in one sentence."""
         self._level = DiagnosticStatus.ERROR if error else DiagnosticStatus.OK
         self._message = message
 
     def value(self, key: str, value: Any) -> None:
-        """Show a value."""
+        """Show a value from now on."""
         self._values[key] = value
 
     def count(self, key: str, number: int = 1) -> None:
@@ -58,16 +58,16 @@ class Report:
         self._counts[key] += number
 
     def counted(self, key: str) -> int:
-        """Return how often something was counted."""
+        """Return the value of a counter."""
         return self._counts[key]
 
     def warn(self, kind: str, message: str, number: int = 1) -> None:
         """
-        Count something that is not as it should be, and log it with throttle.
+        Count something that should not be, and log it with throttle.
 
         :param kind: short key of the counter, e.g. ``dropped trajectories``.
         :param message: one sentence for people.
-        :param number: how many at once.
+        :param number: number of occurrences.
         """
         self._counts[kind] += number
         self._recent[kind] += number
@@ -75,6 +75,20 @@ class Report:
         if now - self._logged.get(kind, -LOG_PERIOD) >= LOG_PERIOD:
             self._logged[kind] = now
             self._node.get_logger().warning(message)
+
+    def clipped(self, joint_names: Sequence[str], numbers: Iterable[int],
+                consequence: str = '') -> None:
+        """
+        Count and log torques that were clipped at the effort limits.
+
+        :param joint_names: names of n joints.
+        :param numbers: number of clipped torques of each joint.
+        :param consequence: end of the sentence in the log.
+        """
+        for name, number in zip(joint_names, numbers):
+            if number:
+                self.warn(f'clipped torques of {name}', f'joint {name}: {number} torques clipped '
+                          f'at the effort limit{consequence}', int(number))
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -104,7 +118,7 @@ class Report:
                                     for key, value in values.items()])
 
     def publish(self) -> None:
-        """Publish the status and forget the recent warnings."""
+        """Publish the status and clear the recent warnings."""
         message = DiagnosticArray(status=[self.status()])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)

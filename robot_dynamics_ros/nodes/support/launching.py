@@ -28,7 +28,7 @@ _ARGUMENTS = {
     'tip': ('', 'Tip link of the chain; empty = found where there is one chain only.'),
     'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
                                                        'with efforts.'),
-    'params_file': ('', 'YAML file with further parameters; goes before the other arguments.'),
+    'params_file': ('', 'YAML file with further parameters; overrides the other arguments.'),
     'use_sim_time': ('false', 'Use the clock of a simulation.'),
     'autostart': ('true', 'Configure and activate the nodes; false = leave it to a lifecycle '
                           'manager.'),
@@ -46,8 +46,8 @@ def declare_arguments(names: Sequence[str] = tuple(_ARGUMENTS),
     """
     Return declarations of common launch arguments.
 
-    :param names: which of them; all by default.
-    :param defaults: other default values.
+    :param names: names of the arguments; all by default.
+    :param defaults: default values that replace the common ones.
     """
     chosen = {name: _ARGUMENTS[name] for name in names}
     return [DeclareLaunchArgument(name, default_value=(defaults or {}).get(name, default),
@@ -82,7 +82,7 @@ def read_description(path: str) -> str:
 
 
 def texts_kept(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters whose texts stay texts; launch would read them as YAML."""
+    """Return parameters whose strings stay strings; launch would read them as YAML."""
     return {key: ParameterValue(each, value_type=str) if isinstance(each, str) else each
             for key, each in parameters.items()}
 
@@ -92,9 +92,9 @@ def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | N
     """
     Return a node of this package with the values of the common launch arguments.
 
-    :param name: of the executable.
-    :param parameters: further parameters; they go before the arguments.
-    :param remappings: pairs of names.
+    :param name: name of the executable and of the node.
+    :param parameters: further parameters; they override the arguments.
+    :param remappings: pairs of names, from and to.
     """
     settings: dict[str, Any] = {key: value(context, key) for key in ('joints_file', 'base', 'tip')}
     settings |= dict(parameters or {})

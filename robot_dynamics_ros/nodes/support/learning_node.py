@@ -3,7 +3,7 @@
 The base of nodes that learn from joint states: collects them and hands them on in batches.
 
 Efforts mostly come with ``joint_states``. Where these hold something else (Gazebo: the torque
-after friction), what a controller commands is taken instead: ``commands`` of a
+after friction), the commands of a controller are used instead: ``commands`` of a
 forward_command_controller or ``controller_state`` of a joint_trajectory_controller.
 """
 
@@ -27,19 +27,19 @@ from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 
 EFFORT_SOURCES = ('joint_states', 'commands', 'controller_state')
-#: Older commands are not those of a joint state [s].
+#: Largest age of the commands that belong to a joint state [s].
 FRESH = 0.1
 
 
 class EffortSource:
-    """Gives joint states the efforts that belong to them."""
+    """Fills joint states with the efforts that belong to them."""
 
     def __init__(self, node: RobotNode, source: str) -> None:
         """
-        Subscribe to what is needed.
+        Subscribe to the topic of the efforts.
 
-        :param node: whose robot it is.
-        :param source: one of EFFORT_SOURCES.
+        :param node: node with the robot.
+        :param source: name of the source, one of EFFORT_SOURCES.
         :raises ParameterError: `controller_state` without control_msgs.
         """
         self._node, self._source = node, source
@@ -52,7 +52,7 @@ class EffortSource:
                                      self._on_controller_state, SENSOR)
 
     def fill(self, message: JointState) -> None:
-        """Put the efforts of the source into a joint state; NaN where none is fresh."""
+        """Put the efforts of the source into a joint state; NaN where they are not fresh."""
         if self._source != 'joint_states':
             fresh = abs(self._node.now - self._received) <= FRESH
             message.effort = [self._efforts.get(name, math.nan) if fresh else math.nan
@@ -72,7 +72,7 @@ class EffortSource:
         known = dict(zip(names, efforts))
         joints = robot.chain.joint_names
         if len(names) != len(efforts) or any(name not in known for name in joints):
-            self._node.report.warn('dropped efforts', f'{len(efforts)} efforts on '
+            self._node.diagnostics.warn('dropped efforts', f'{len(efforts)} efforts on '
                                    f'{self._source}, expected those of {", ".join(joints)}')
             return
         self._efforts, self._received = known, self._node.now
@@ -93,7 +93,7 @@ def controller_state_type() -> Any:
     return JointTrajectoryControllerState
 
 
-#: Joint states that are handled together, and how long they may wait for it [s].
+#: Number of joint states that are handled together, and longest time that they wait for it [s].
 BATCH = 100
 LONGEST_WAIT = 0.1
 
@@ -103,11 +103,13 @@ class LearningNodeSettings(RobotNodeSettings):
     """Settings of every node that learns from joint states."""
 
     effort_source: str = setting(
-        'joint_states', 'where measured efforts come from; where joint_states have the torque '
-        'after friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
-    reliable: bool = setting(True, 'false where the joint states are sent as best effort')
-    queue: int = setting(1000, 'joint states that may wait', minimum=1, maximum=100_000)
-    cutoff: float = setting(10.0, 'of the smoother [Hz]', minimum=0.1, maximum=1000.0)
+        'joint_states', 'topic of the measured efforts; where joint_states have the torque after '
+        'friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+    reliable: bool = setting(
+        True, 'ask for every joint state; false where they are sent as best effort')
+    queue: int = setting(1000, 'number of joint states that may wait', minimum=1, maximum=100_000)
+    cutoff: float = setting(10.0, 'cut-off frequency of the smoother [Hz]', minimum=0.1,
+                            maximum=1000.0)
 
 
 class LearningNode(RobotNode):
@@ -115,9 +117,9 @@ class LearningNode(RobotNode):
 
     def __init__(self, name: str, **options: Any) -> None:
         """
-        Start without a robot.
+        Declare the parameters.
 
-        :param name: of the node.
+        :param name: name of the node.
         :param options: keyword arguments of rclpy's Node.
         """
         super().__init__(name, **options)
@@ -126,17 +128,17 @@ class LearningNode(RobotNode):
         self._waiting: list[JointState] = []
         self._received, self._looked = 0, time.monotonic()
 
-    # What a node adds
+    # For a node to override
 
     def learn(self, samples: JointSamples) -> None:
         """Learn from joint states, at least one; efforts in the unit of the robot."""
 
     @property
     def learning(self) -> bool:
-        """True where joint states are wanted."""
+        """True while joint states are wanted."""
         return self.active and self.reader is not None
 
-    # What it gets
+    # For a node to call
 
     def listen(self) -> None:
         """Subscribe to joint states."""
@@ -149,26 +151,26 @@ class LearningNode(RobotNode):
                           clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def catch_up(self) -> None:
-        """Learn from everything that has come so far."""
+        """Learn from all joint states that have come so far."""
         messages, self._waiting = self._waiting, []
         if not messages or not self.learning or self.reader is None:
             return
         samples = samples_from_messages(self.reader, messages, self.now)
         for objection in samples.objections:
-            self.report.warn('dropped joint states', objection)
+            self.diagnostics.warn('dropped joint states', objection)
         if len(samples.times):
             self.learn(samples)
 
     def clock_set_back(self) -> None:
-        """Accept earlier stamps; what was learned stays."""
+        """Accept earlier stamps; what was learned is kept."""
         self.catch_up()
         if self.reader is not None:
             self.reader.restart()
 
     def measure_rate(self) -> None:
-        """Report how many joint states come in."""
+        """Show the rate of joint states in the diagnostics."""
         now = time.monotonic()
-        self.report.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
+        self.diagnostics.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
         self._received, self._looked = 0, now
 
     def _on_joint_state(self, message: JointState) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where a node has the parameters of its robot from: the URDF, a file, or live from ``mlc``.
+Where a node gets its robot's parameters: the URDF, a file, or live from ``mlc``.
 
-Live ones pass a gate, take over gradually, and give way again if the motion that follows speaks
-against them; each of these is a line in the log.
+Live parameters pass a gate, replace the present ones gradually, and are taken back if the motion
+that follows speaks against them; each of these events is a line in the log.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.robot import Robot
 
-#: Steps of a gradual change [s].
+#: Time between two steps of a gradual change [s].
 STEP = 0.01
-#: How often the parameters in use are compared with those before [s].
+#: Time between two comparisons of the parameters in use with the previous ones [s].
 RECONSIDER = 1.0
 
 
@@ -35,33 +35,33 @@ class SourceSettings(RobotNodeSettings):
     """Settings of every node that computes torques."""
 
     parameters_file: str = setting(
-        '', 'parameters.yaml written by identify; empty = parameters of the URDF')
+        '', 'parameters.yaml written by robot-dynamics identify; empty = parameters of the URDF')
     follow_mlc: bool = setting(
         False, 'take learned parameters from the topic mlc, through a gate')
-    swap_duration: float = setting(0.5, 'of the change to learned parameters [s]', minimum=0.0,
-                                     maximum=60.0)
+    swap_duration: float = setting(0.5, 'duration of the change to learned parameters [s]',
+                                   minimum=0.0, maximum=60.0)
     judged_motion: float = setting(
-        4.0, 'learned parameters are judged by the motion of this time [s]', minimum=0.5,
+        4.0, 'duration of the motion that learned parameters are judged by [s]', minimum=0.5,
         maximum=60.0)
 
 
 class ParameterSource:
-    """Feeds one node's robot with parameters."""
+    """Gives the robot of one node its parameters."""
 
     def __init__(self, node: RobotNode) -> None:
         """
         Wait for a robot.
 
-        :param node: its settings are SourceSettings.
+        :param node: node whose settings are SourceSettings.
         """
         self._node = node
         self._live: LiveParameters | None = None
 
     def make_interfaces(self) -> None:
-        """Subscribe to learned parameters, if they are wanted."""
+        """Subscribe to learned parameters, if the settings say so."""
         if self._node.settings.follow_mlc:
             self._node.create_subscription(MlcSetMessage, 'mlc', self._on_mlc, LATCHED)
-            # real time: a paused simulation still gets its answers
+            # real time: also while a simulation is paused
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._ramp = self._node.create_timer(STEP, self._on_step, clock=steady)
             self._ramp.cancel()
@@ -83,7 +83,7 @@ class ParameterSource:
         if p.follow_mlc and gate is not None:
             self._live = LiveParameters(gate, robot.parameters, window=p.judged_motion,
                                         ramp=p.swap_duration)
-        self._node.report.value('parameters', robot.estimate.state.name)
+        self._node.diagnostics.value('parameters', robot.estimate.state.name)
 
     def restart(self) -> None:
         """Forget the motion so far: the clock was set back."""
@@ -92,27 +92,27 @@ class ParameterSource:
             self._take(self._node.robot, self._live.present)
 
     def observe(self, sample: JointSample) -> None:
-        """Remember a joint state, efforts in the unit of the robot."""
+        """Remember a joint state, with efforts in the unit of the robot."""
         if self._live is not None and self._node.robot is not None:
             self._live.observe(self._node.robot.in_torques(sample))
 
     def _on_mlc(self, message: MlcSetMessage) -> None:
-        robot, live, report = self._node.robot, self._live, self._node.report
+        robot, live, diagnostics = self._node.robot, self._live, self._node.diagnostics
         if robot is None or live is None:
             return
         try:
             estimate = estimate_from_message(message, robot.model.mlc, robot.chain.joint_physics)
         except RobotDynamicsError as error:
-            report.warn('refused parameters', str(error))
+            diagnostics.warn('refused parameters', str(error))
             return
         judgement = live.offer(DynamicParameters.of(estimate), robot.load, self._node.now,
                                samples=estimate.samples,
                                converged=estimate.state == EstimateState.CONVERGED)
-        report.value('learned parameters', judgement.reason)
+        diagnostics.value('learned parameters', judgement.reason)
         if judgement.accepted:
             self._node.get_logger().info(f'learned parameters of {estimate.samples} samples are '
                                          f'taken over: {judgement.reason}')
-            report.count('parameter changes')
+            diagnostics.count('parameter changes')
             self._ramp.reset()
 
     def _on_reconsider(self) -> None:
@@ -121,8 +121,9 @@ class ParameterSource:
             return
         judgement = live.reconsider(robot.load, self._node.now)
         if judgement.accepted:
-            self._node.report.warn('parameter rollbacks',
-                                   f'the learned parameters are taken back: {judgement.reason}')
+            self._node.diagnostics.warn(
+                'parameter rollbacks',
+                f'the learned parameters are taken back: {judgement.reason}')
             self._ramp.reset()
 
     def _on_step(self) -> None:
@@ -134,4 +135,4 @@ class ParameterSource:
 
     def _take(self, robot: Robot, parameters: DynamicParameters) -> None:
         robot.use(parameters)
-        self._node.report.value('parameters', robot.estimate.state.name)
+        self._node.diagnostics.value('parameters', robot.estimate.state.name)

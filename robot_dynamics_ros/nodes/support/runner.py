@@ -22,7 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 
-#: How long a signal may wait for the executor [s].
+#: Longest time that a signal waits for the executor [s].
 RESPONSE = 0.1
 
 
@@ -30,9 +30,9 @@ def make_executor() -> Executor:
     """
     Return the executor of a node.
 
-    Measured (benchmark/bench_nodes.py): with 1 kHz of joint states the events executor takes half
-    of the processor time of the single-threaded one. Its own spin() ignores signals, so `run`
-    turns it by spin_once.
+    Measured (benchmark/bench_nodes.py): with joint states at 1 kHz the events executor takes half
+    the processor time of the single-threaded one. Its own spin() ignores signals, so `run` calls
+    spin_once.
     """
     try:
         from rclpy.experimental import EventsExecutor
@@ -46,9 +46,9 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     """
     Run a node until a signal ends it.
 
-    :param make_node: constructs the node.
+    :param make_node: function that constructs the node.
     :param arguments: command line with ROS arguments; None = that of the process.
-    :param executor_type: makes the executor.
+    :param executor_type: function that constructs the executor.
     :returns: exit code.
     """
     stop = threading.Event()
@@ -72,7 +72,7 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     try:
         while started and rclpy.ok() and not (stop.is_set() or node.finished):
             executor.spin_once(timeout_sec=RESPONSE)
-    finally:  # also after an error nobody foresaw: a controller keeps the last torque for ever
+    finally:  # also after an unforeseen error: a controller applies the last torque for ever
         if started:
             node.rest()
         executor.remove_node(node)

@@ -2,14 +2,14 @@
 """
 ROS parameters of a node as one frozen dataclass: declared, described, checked, read.
 
-Here ROS parameters are called settings; parameters are those of the robot's dynamics. Effort
-limits are ROS parameters ``effort_limits.<joint>``, which come before those of the robot.
+Here ROS parameters are called settings; parameters are those of the robot's dynamics. The ROS
+parameters ``effort_limits.<joint>`` override the effort limits of the robot.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -35,38 +35,64 @@ Settings = TypeVar('Settings')
 
 
 def setting(default: Any, description: str, *, minimum: float | None = None,
-              maximum: float | None = None, choices: tuple[str, ...] = (),
-              changeable: bool = False) -> Any:
+            maximum: float | None = None, choices: tuple[str, ...] = (),
+            changeable: bool = False, example: str = '') -> Any:
     """
     Return a dataclass field that is a ROS parameter.
 
-    :param default: value where none is given; its field needs a type annotation.
-    :param description: one line for people, with the unit in brackets.
+    :param default: value of the parameter where none is given.
+    :param description: one sentence for people, with the unit in brackets.
     :param minimum: smallest number allowed.
     :param maximum: largest number allowed.
-    :param choices: the only words allowed.
-    :param changeable: False = read-only once the node runs.
+    :param choices: words allowed; empty = all.
+    :param changeable: True = may be changed while the node runs.
+    :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
         'description': description, 'minimum': minimum, 'maximum': maximum, 'choices': choices,
-        'changeable': changeable})
+        'changeable': changeable, 'example': example})
+
+
+@dataclass(frozen=True)
+class JointSetting:
+    """
+    ROS parameters ``<name>.<joint>``, one per joint and without default.
+
+    :param name: first part of the name.
+    :param description: one sentence for people, with the unit in brackets.
+    :param example: value of all joints in YAML.
+    """
+
+    name: str
+    description: str
+    example: str
+
+
+EFFORT_LIMITS = JointSetting(
+    'effort_limits', 'largest effort of a joint [N m, N]; none = that of the URDF',
+    '{joint_1: 80.0}')
 
 
 @dataclass(frozen=True)
 class RobotNodeSettings:
     """Settings of every node that has a robot."""
 
+    of_joints: ClassVar[tuple[JointSetting, ...]] = ()
+
     robot_description: str = setting(
-        '', 'URDF text; empty = from the latched topic robot_description')
+        '', 'URDF text; empty = from the latched topic robot_description',
+        example="'<robot...'")
     joints_file: str = setting(
-        '', 'joints.yaml with what the URDF cannot hold: joint physics, limits, payload')
+        '', 'joints.yaml with what the URDF cannot hold: joint physics, what efforts mean (sign, '
+            'gain, side of the gear), limits, payload; empty = none')
     base: str = setting('', 'base link of the chain; empty = root of the URDF')
     tip: str = setting('', 'tip link of the chain; empty = found where there is one chain only')
     gravity: tuple[float, ...] = setting(
-        (), 'gravity in the frame of the base link [m/s^2]; empty = 9.81 along -z of the root')
-    locked: tuple[str, ...] = setting((), 'joints to freeze at zero')
-    autostart: bool = setting(True, 'configure and activate at start; false = wait for a '
-                                      'lifecycle manager')
+        (), 'gravity in the frame of the base link [m/s^2]; none = 9.81 along -z of the root',
+        example='[0.0, 0.0, -9.81]')
+    locked: tuple[str, ...] = setting((), 'joints to freeze at zero', example='[finger_joint]')
+    autostart: bool = setting(
+        True, 'configure and activate at start; false = wait for a lifecycle manager')
 
 
 def declare(node: Node, kind: type[Settings]) -> Settings:
@@ -103,7 +129,7 @@ def read(node: Node, kind: type[Settings]) -> Settings:
 
 
 def judge(kind: type[Any], changes: list[Parameter]) -> SetParametersResult:
-    """Say whether parameters may be changed like this; types and ranges ROS checks itself."""
+    """Return whether parameters may be changed like this; ROS checks types and ranges itself."""
     known = {each.name: each for each in fields(kind)}
     for change in changes:
         if change.name in known:
@@ -118,7 +144,7 @@ def declare_number(node: Node, name: str, description: str) -> float | None:
     """
     Declare a number that belongs to one joint; return it, or None where none is given.
 
-    :param name: e.g. ``effort_limits.elbow``; may be declared already.
+    :param name: name such as ``effort_limits.elbow``; may be declared already.
     :raises ParameterError: a value that is not a number.
     """
     try:
@@ -162,8 +188,7 @@ def effort_limits(node: Node, chain: Chain) -> EffortLimits:
 
     :raises ParameterError: a joint without a positive finite limit.
     """
-    given = {name: declare_number(node, f'effort_limits.{name}',
-                                  f'largest effort of {name} [N m, N]')
+    given = {name: declare_number(node, f'{EFFORT_LIMITS.name}.{name}', EFFORT_LIMITS.description)
              for name in chain.joint_names}
     return EffortLimits.of_chain(chain, {name: limit for name, limit in given.items()
                                          if limit is not None})

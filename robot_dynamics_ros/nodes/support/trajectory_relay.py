@@ -2,9 +2,9 @@
 """
 FollowJointTrajectory in, FollowJointTrajectory out, with efforts filled in between.
 
-MoveIt sends goals, not topics. The relay is the server it talks to and a client of the
-controller; feedback, result and cancel requests pass through. It keeps no trajectory state of its
-own: which goal replaces which is for the controller to say.
+MoveIt sends action goals. The relay is their server and a client of the controller; feedback,
+results and cancel requests pass through. It keeps no trajectory state of its own: the controller
+decides which goal replaces which.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 
-#: How often the presence of the controller is looked at [s].
+#: Time between two checks that the controller is there [s].
 PERIOD = 0.5
 
 
@@ -43,7 +43,7 @@ def follow_joint_trajectory_type() -> Any:
 
 
 class _Goal:
-    """A goal on its way: whether it is to be cancelled, and where the controller has it."""
+    """A goal under way: its handle at the controller, and whether it is to be cancelled."""
 
     def __init__(self) -> None:
         self.finished = Future()  # of the controller's answer; None = it has gone
@@ -51,7 +51,7 @@ class _Goal:
         self.cancelled = False
 
     def finish(self, response: Any) -> None:
-        """Take the first answer; later ones are too late."""
+        """Keep the first answer and ignore later ones."""
         if not self.finished.done():
             self.finished.set_result(response)
 
@@ -65,12 +65,13 @@ class TrajectoryRelay:
         """
         Offer the action.
 
-        :param node: whose executor runs the relay.
-        :param action_type: with the fields of control_msgs/FollowJointTrajectory.
-        :param name: of the action that is offered.
+        :param node: node whose executor runs the relay.
+        :param action_type: action type with the fields of control_msgs/FollowJointTrajectory.
+        :param name: name of the action that is offered.
         :param controller: name of the controller's action.
-        :param fill: returns a trajectory with efforts; raises RobotDynamicsError.
-        :param refuse: is told why a goal was not executed.
+        :param fill: function that returns a trajectory with efforts; may raise
+            RobotDynamicsError.
+        :param refuse: function that gets the reason why a goal was not executed.
         """
         self._type, self._fill, self._refuse = action_type, fill, refuse
         self._node, self._controller = node, controller
@@ -78,9 +79,20 @@ class TrajectoryRelay:
         self._client = ActionClient(node, action_type, controller)
         self._server = ActionServer(node, action_type, name, self._execute,
                                     goal_callback=self._on_goal, cancel_callback=self._on_cancel)
-        # real time: a paused simulation does not keep a dead controller alive
+        # real time: a controller may go away while a simulation is paused
         self._timer = node.create_timer(PERIOD, self._on_tick,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    @property
+    def ready(self) -> bool:
+        """True while the action of the controller is there."""
+        return bool(self._client.server_is_ready())
+
+    @property
+    def executing(self) -> int:
+        """Number of goals that the controller has accepted and not finished."""
+        return sum(goal.forwarded is not None and goal.forwarded.accepted
+                   for goal in self._goals.values())
 
     def cancel(self) -> None:
         """Cancel all goals at the controller."""
@@ -88,13 +100,13 @@ class TrajectoryRelay:
             _cancel(goal)
 
     def destroy(self) -> None:
-        """Take the action away."""
+        """Remove the action."""
         self._node.destroy_timer(self._timer)
         self._server.destroy()
         self._client.destroy()
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        if self._client.server_is_ready():
+        if self.ready:
             return GoalResponse.ACCEPT
         self._refuse(f'goal refused: no action server {self._controller}')
         return GoalResponse.REJECT
@@ -106,7 +118,7 @@ class TrajectoryRelay:
         return CancelResponse.ACCEPT
 
     def _on_tick(self) -> None:
-        if self._goals and not self._client.server_is_ready():
+        if self._goals and not self.ready:
             for goal in self._goals.values():
                 goal.finish(None)
 
@@ -133,7 +145,7 @@ class TrajectoryRelay:
         if not goal.forwarded.accepted:
             return self._failed(handle, self._type.Result.INVALID_GOAL,
                                 f'{self._controller} has refused the goal; a controller without '
-                                'effort interface refuses efforts')
+                                'an effort interface refuses efforts')
         if goal.cancelled:
             _cancel(goal)
         goal.forwarded.get_result_async().add_done_callback(
@@ -141,7 +153,7 @@ class TrajectoryRelay:
         response = await goal.finished
         if response is None:
             return self._failed(handle, self._type.Result.PATH_TOLERANCE_VIOLATED,
-                                f'{self._controller} has gone while it executed the goal')
+                                f'{self._controller} has gone away while it executed the goal')
         end = {GoalStatus.STATUS_SUCCEEDED: handle.succeed,
                GoalStatus.STATUS_CANCELED: handle.canceled}.get(response.status, handle.abort)
         if end == handle.canceled and not handle.is_cancel_requested:

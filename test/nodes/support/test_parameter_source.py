@@ -11,7 +11,14 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
-from support.messages import joint_state_message, motion_message, payload_message, published
+from std_msgs.msg import String
+from support.messages import (
+    diagnostics,
+    joint_state_message,
+    motion_message,
+    payload_message,
+    published,
+)
 from support.motions import swinging_samples
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
@@ -27,6 +34,7 @@ from robot_dynamics_ros.nodes.support.conversion import (
     stamp,
     trajectory_from_message,
 )
+from robot_dynamics_ros.nodes.support.parameter_source import RECONSIDER, STEP
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros
@@ -55,37 +63,40 @@ def file(tmp_path, learned):
 
 
 def torque(node):
-    answer = node._on_get_dynamics(
-        GetDynamics.Request(position=Q, velocity=QD, acceleration=QDD), GetDynamics.Response())
+    answer = node.call(
+        GetDynamics.Request(position=Q, velocity=QD, acceleration=QDD))
     assert answer.success, answer.message
     return np.array(answer.torque)
 
 
 def mlc(node):
-    return node._on_get_mlc(GetMlc.Request(), GetMlc.Response()).mlc
+    return node.call(GetMlc.Request()).mlc
 
 
 def move(node, model, start=1.0):
     """Show a node the joint states of a robot that moves for four seconds."""
     for sample in swinging_samples(model, 4.0, start=start, rate=100.0):
-        node._on_joint_state(joint_state_message(sample.time, sample.q, sample.qd,
+        node.receive(joint_state_message(sample.time, sample.q, sample.qd,
                                                  sample.effort))
+
+
+def changing(node):
+    """Return whether a gradual change is under way, and take one step of it."""
+    return node.tick(STEP) > 0
 
 
 def let_change(node):
     """Run the timer of a gradual change to its end."""
-    source = node._source
     for _ in range(1000):
-        if source._ramp.is_canceled():
+        if not changing(node):
             return
-        source._on_step()
     raise AssertionError('the change does not end')
 
 
 def live_node(make_node, planar, kind=DynamicsServerNode, **parameters):
-    node = make_node(kind, robot_description=planar, follow_mlc=True, swap_duration=0.0,
-                     **parameters)
-    assert node._source._ramp.is_canceled()
+    node = make_node(kind, follow_mlc=True, swap_duration=0.0, **parameters)
+    node.receive(String(data=planar))
+    assert not changing(node)
     return node
 
 
@@ -96,7 +107,7 @@ def test_both_nodes_take_parameters_from_a_file(make_node, planar, file, true_mo
     assert mlc(server).samples == 1000
     feedforward = make_node(FeedforwardNode, robot_description=planar, parameters_file=file)
     sent = published(feedforward, '/joint_trajectory')
-    feedforward._on_trajectory(motion_message())
+    feedforward.receive(motion_message())
     result = trajectory_from_message(sent[0], with_efforts=True)
     assert_close(result.efforts, true_model.torque(result.positions, result.velocities,
                                                    result.accelerations), OTHER_IMPLEMENTATION)
@@ -114,22 +125,22 @@ def test_a_file_that_cannot_be_used_ends_the_start(make_node, planar, file, tmp_
     node = make_node(DynamicsServerNode, start=False, robot_description=planar,
                      parameters_file=str(path))
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-    assert message in node.report.status().message
+    assert message in node.diagnostics.status().message
 
 
 @pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
 def test_learned_parameters_are_taken_over_when_they_explain_the_motion(make_node, planar, kind,
                                                                         learned, true_model):
     node = live_node(make_node, planar, kind)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
-    assert node._source._ramp.is_canceled(), 'no motion to judge it by'
+    node.receive(estimate_to_message(learned, stamp(1.0)))
+    assert not changing(node), 'no motion to judge it by'
     move(node, true_model)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node.receive(estimate_to_message(learned, stamp(1.0)))
     let_change(node)
     assert_close(node.robot.model.torque(Q, QD, QDD), true_model.torque(Q, QD, QDD),
                  OTHER_IMPLEMENTATION)
-    assert node.report.counted('parameter changes') == 1
-    values = {each.key: each.value for each in node.report.status().values}
+    assert node.diagnostics.counted('parameter changes') == 1
+    values = diagnostics(node)
     assert values['parameters'] == 'CONVERGED'
     assert 'falls to' in values['learned parameters']
 
@@ -138,13 +149,13 @@ def test_the_server_tells_what_it_uses(make_node, planar, learned, true_model):
     node = live_node(make_node, planar)
     assert mlc(node).state == MlcSet.FROM_URDF
     move(node, true_model)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node.receive(estimate_to_message(learned, stamp(1.0)))
     let_change(node)
     told = mlc(node)
     assert (told.state, told.samples) == (MlcSet.CONVERGED, 1000)
     assert all(told.identified)
     assert_close(np.array(told.values), learned.mlc.values, OTHER_IMPLEMENTATION)
-    khalil = node._on_get_mlc(GetMlc.Request(set='khalil'), GetMlc.Response())
+    khalil = node.call(GetMlc.Request(set='khalil'))
     assert khalil.success
     assert khalil.mlc.set == 'khalil'
 
@@ -152,14 +163,14 @@ def test_the_server_tells_what_it_uses(make_node, planar, learned, true_model):
 def test_a_payload_stays_on_learned_parameters(make_node, planar, learned, true_model):
     node = live_node(make_node, planar)
     load = payload_message(2.0, true_model.chain.tip, (0.1, 0.0, 0.0))
-    node._on_set_payload(SetPayload.Request(payload=load), SetPayload.Response())
+    node.call(SetPayload.Request(payload=load))
     loaded = compile_model(true_model.chain.with_payload(node.robot.payload))
     move(node, loaded)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node.receive(estimate_to_message(learned, stamp(1.0)))
     let_change(node)
     assert_close(torque(node), loaded.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
     nothing = payload_message(0.0, true_model.chain.tip)
-    node._on_set_payload(SetPayload.Request(payload=nothing), SetPayload.Response())
+    node.call(SetPayload.Request(payload=nothing))
     assert_close(torque(node), true_model.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
 
 
@@ -178,25 +189,26 @@ def test_parameters_that_do_not_pass_change_nothing(make_node, planar, learned, 
     before = torque(node)
     message = estimate_to_message(learned, stamp(1.0))
     change(message)
-    node._source._on_mlc(message)
-    assert node._source._ramp.is_canceled()
+    node.receive(message)
+    assert not changing(node)
     np.testing.assert_array_equal(torque(node), before)
-    assert node.report.counted('refused parameters') == counted
-    assert node.report.counted('parameter changes') == 0
+    assert node.diagnostics.counted('refused parameters') == counted
+    assert node.diagnostics.counted('parameter changes') == 0
 
 
 def test_parameters_that_fail_later_are_taken_back(make_node, planar, learned, true_model):
-    node = live_node(make_node, planar)
+    node = live_node(make_node, planar, now=1.0)
     before = torque(node)
     move(node, true_model)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node.now = 5.0
+    node.receive(estimate_to_message(learned, stamp(1.0)))
     let_change(node)
-    node._source._live._changed = 5.0  # the stamps of this test are not of the node's clock
     move(node, compile_model(chain_from_urdf(planar)), start=6.0)
-    node._source._on_reconsider()
+    node.now = 10.0
+    node.tick(RECONSIDER)
     let_change(node)
     np.testing.assert_allclose(torque(node), before)
-    assert node.report.counted('parameter rollbacks') == 1
+    assert node.diagnostics.counted('parameter rollbacks') == 1
     assert mlc(node).state == MlcSet.FROM_URDF
 
 
@@ -205,8 +217,8 @@ def test_a_change_is_gradual(make_node, planar, learned, true_model):
                      swap_duration=30.0)
     move(node, true_model)
     before, end = torque(node), true_model.torque(Q, QD, QDD)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
-    node._source._on_step()
+    node.receive(estimate_to_message(learned, stamp(1.0)))
+    assert changing(node)
     assert np.abs(torque(node) - before).max() < 0.1 * np.abs(end - before).max()
     assert mlc(node).state == MlcSet.FROM_URDF, 'not before the change is complete'
     node.clock_set_back()
@@ -217,9 +229,9 @@ def test_a_new_description_starts_with_its_own_parameters(make_node, planar, lea
                                                           description):
     node = live_node(make_node, planar)
     move(node, true_model)
-    node._source._on_mlc(estimate_to_message(learned, stamp(1.0)))
+    node.receive(estimate_to_message(learned, stamp(1.0)))
     let_change(node)
-    node._load(planar)
+    node.receive(String(data=planar))
     assert_close(torque(node), compile_model(chain_from_urdf(planar)).torque(Q, QD, QDD),
                  OTHER_IMPLEMENTATION)
     assert mlc(node).state == MlcSet.FROM_URDF

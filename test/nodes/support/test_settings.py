@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the nodes: descriptions, and YAML files that tell the truth."""
 
+import importlib.util
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,31 +14,68 @@ skip_without_ros()
 
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode, DynamicsServerNodeSettings
-from robot_dynamics_ros.nodes.feedforward import FeedforwardNode, FeedforwardNodeSettings
-from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode, SimulatedRobotNodeSettings
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.nodes.support.config_file import config_text
 
 pytestmark = pytest.mark.ros
 
-CONFIG = Path(__file__).resolve().parents[3] / 'config'
-KINDS = {'feedforward': FeedforwardNodeSettings, 'dynamics_server': DynamicsServerNodeSettings,
-         'simulated_robot': SimulatedRobotNodeSettings}
-NODES = {'feedforward': FeedforwardNode, 'dynamics_server': DynamicsServerNode,
-         'simulated_robot': SimulatedRobotNode}
+ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize('name', KINDS)
+def load_script():
+    spec = importlib.util.spec_from_file_location('write_config',
+                                                  ROOT / 'environment' / 'write_config.py')
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+NODES = load_script().NODES
+
+
+def test_every_node_of_a_launch_file_has_a_yaml_file():
+    files = {path.stem for path in (ROOT / 'config').glob('*.yaml')}
+    assert files - {'demo_arm_controllers', 'demo_arm_joints'} == set(NODES)
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_the_yaml_file_is_up_to_date(name):
+    text = (ROOT / 'config' / f'{name}.yaml').read_text(encoding='utf-8')
+    assert text == config_text(name, NODES[name].settings_type), 'environment/write_config.py'
+
+
+@pytest.mark.parametrize('name', NODES)
 def test_the_yaml_file_holds_every_parameter_with_its_default(name):
-    given = yaml.safe_load((CONFIG / f'{name}.yaml').read_text())['/**']['ros__parameters']
-    defaults = {each.name: each.default for each in fields(KINDS[name])
-                if each.default != () and each.name != 'robot_description'}
-    assert given == defaults
+    text = (ROOT / 'config' / f'{name}.yaml').read_text(encoding='utf-8')
+    assert max(map(len, text.splitlines())) <= 99
+    given = yaml.safe_load(text)['/**']['ros__parameters']
+    settings = fields(NODES[name].settings_type)
+    assert given == {each.name: each.default for each in settings
+                     if each.default != () and each.name != 'robot_description'}
+    examples = yaml.safe_load(re.sub(r'(?m)^    # (?=\w+: )', '    ', text))['/**'][
+        'ros__parameters']
+    assert list(examples) == [each.name for each in settings] + [
+        each.name for each in NODES[name].settings_type.of_joints]
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_examples_are_accepted(make_node, planar, name):
+    """All arrays as in the file, for a robot with these joints."""
+    examples = {each.name: yaml.safe_load(each.metadata['example'])
+                for each in fields(NODES[name].settings_type) if each.default == ()}
+    del examples['locked']
+    examples |= {'damping': [40.0, 2.0]} if 'damping' in examples else {}
+    node = make_node(NODES[name], robot_description=planar, **examples)
+    assert node.robot.chain.gravity.tolist() == [0.0, 0.0, -9.81]
+    for each in NODES[name].settings_type.of_joints:
+        assert any(known.startswith(f'{each.name}.joint_1')
+                   for known in node.get_parameters_by_prefix('')), each.name
 
 
 @pytest.mark.parametrize('name', NODES)
 def test_every_parameter_is_described(make_node, name):
     node = make_node(NODES[name], start=False)
-    for each in fields(KINDS[name]):
+    for each in fields(NODES[name].settings_type):
         descriptor = node.describe_parameter(each.name)
         assert len(descriptor.description) > 5, each.name
         numeric = str(each.type) in ('int', 'float')

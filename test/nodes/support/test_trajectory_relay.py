@@ -45,7 +45,7 @@ class Cell:
                                      'controller/follow')
         self.feedback = []
         self.until(self.client.server_is_ready, 'the relay')
-        self.until(self.relay._client.server_is_ready, 'the controller')
+        self.until(lambda: self.relay.ready, 'the controller')
 
     @staticmethod
     def _fill(message):
@@ -127,7 +127,7 @@ def test_an_abort_of_the_controller_passes_through_with_its_reason(cell):
 def test_a_cancel_request_reaches_the_controller_and_comes_back(cell):
     handle = cell.send()
     cell.started()
-    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.until(lambda: cell.relay.executing, 'the handle')
     cell.finished(handle.cancel_goal_async(), 'the answer to the cancel request')
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_CANCELED
@@ -137,7 +137,7 @@ def test_a_cancel_request_reaches_the_controller_and_comes_back(cell):
 def test_all_goals_are_cancelled_at_the_controller_when_the_node_comes_to_rest(cell):
     handle = cell.send()
     cell.started()
-    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.until(lambda: cell.relay.executing, 'the handle')
     cell.relay.cancel()
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_ABORTED, 'the client did not ask for it'
@@ -176,7 +176,7 @@ def test_a_goal_that_the_controller_refuses_is_aborted(cell):
 def test_a_controller_that_goes_away_ends_the_goal(cell):
     handle = cell.send()
     cell.started()
-    cell.until(lambda: next(iter(cell.relay._goals.values())).forwarded, 'the handle')
+    cell.until(lambda: cell.relay.executing, 'the handle')
     cell.controller.close()
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_ABORTED

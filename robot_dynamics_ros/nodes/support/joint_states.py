@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The topic ``joint_states`` of a node: checked messages in, joint samples out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
+from robot_dynamics_ros.nodes.support.conversion import sample_from_message
+from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+
+
+class JointStates:
+    """
+    Reads the joint states of one robot, counts them and those it drops.
+
+    `latest` is the newest sample (None before the first one), `stamp` that of its message.
+    """
+
+    def __init__(self, node: RobotNode, use: Callable[[JointSample], None] | None = None, *,
+                 wanted: Callable[[], bool] = lambda: True) -> None:
+        """
+        Wait for a robot.
+
+        :param node: node that subscribes, and whose diagnostics count.
+        :param use: function that gets every sample; may raise RobotDynamicsError.
+        :param wanted: function that returns False while joint states are to be ignored.
+        """
+        self._node, self._use, self._wanted = node, use, wanted
+        self._reader: JointStateReader | None = None
+        self.latest: JointSample | None = None
+        self.stamp = Time()
+
+    def subscribe(self) -> None:
+        """Subscribe to joint_states."""
+        self._node.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+
+    def use_robot(self, chain: Chain) -> None:
+        """Read the joints of another chain from now on."""
+        self._reader, self.latest = JointStateReader(chain.joint_names), None
+
+    def restart(self) -> None:
+        """Accept earlier stamps: the clock was set back."""
+        if self._reader is not None:
+            self._reader.restart()
+
+    def fresh(self, now: float, timeout: float) -> JointSample | None:
+        """
+        Return the newest sample, or None where there is none or it is too old.
+
+        :param now: present time [s].
+        :param timeout: largest age [s].
+        """
+        latest = self.latest
+        return latest if latest is not None and abs(now - latest.received) <= timeout else None
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._reader is None or not self._wanted():
+            return
+        try:
+            self.latest = sample_from_message(self._reader, message, self._node.now)
+            self.stamp = message.header.stamp
+            if self._use is not None:
+                self._use(self.latest)
+            self._node.diagnostics.count('joint states')
+        except RobotDynamicsError as error:
+            self._node.diagnostics.warn('dropped joint states', str(error))

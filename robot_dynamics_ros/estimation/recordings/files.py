@@ -10,6 +10,7 @@ A rosbag2 is read without ROS: a folder, or a bare .db3 or .mcap file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,8 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
     :raises RecordingError: naming the file and what is wrong with it.
     """
     source = Path(path)
-    if not source.exists():
-        raise RecordingError(f'{source}: no such file')
+    if not (os.path.isdir(source) or os.path.isfile(source)):  # a pipe may never end
+        raise RecordingError(f'{one_line(source)}: no such file')
     if source.is_dir() or source.suffix in ('.db3', '.mcap'):
         return read_bag(source, chain.joint_names, topic, rename)
     if source.suffix == '.csv':

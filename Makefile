@@ -2,10 +2,13 @@
 # make demo    show it working          make lint    ruff and mypy
 # make test    lint and all tests       make bench   measured figures
 # make setup   only make .venv          make clean   remove what make has made
+# make fuzz    damaged and hostile input for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
 PYTHON ?= python3
+SECONDS ?= 300
+SEED ?= 1
 BIN := .venv/bin
 
 # A ROS 2 sourced in this shell would mix with the one in .venv. It is left alone and not used here;
@@ -18,7 +21,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint coverage bench clean
+.PHONY: help setup demo test lint fuzz coverage bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -38,6 +41,9 @@ test: lint
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+fuzz: setup
+	$(BIN)/python test/fuzz/run.py --seconds $(SECONDS) --seed $(SEED) $(ARGS)
 
 # The loops that numba compiles are counted where Python itself runs them.
 coverage: setup

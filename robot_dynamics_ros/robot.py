@@ -14,16 +14,20 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
-from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf_text
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.gate import DynamicParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
+from robot_dynamics_ros.errors import ChainError
 from robot_dynamics_ros.estimation.recordings.effort_torque import (
     removed_weight,
     torque_from_effort,
 )
 from robot_dynamics_ros.motion.joint_state import JointSample
+
+#: A description with a longer chain is refused: its model would take minutes to compile.
+MAXIMUM_JOINTS = 32
 
 
 class Robot:
@@ -88,7 +92,7 @@ def load_robot(description: str, *, base: str | None = None, tip: str | None = N
     """
     Build a robot from its description.
 
-    :param description: URDF text, or the path of a URDF file.
+    :param description: URDF text; never the path of a file, because anybody may publish it.
     :param base: base link of the chain; None = root of the URDF.
     :param tip: tip link of the chain; None = found where there is one chain only.
     :param gravity: (3,) gravity in the frame of the base link [m/s^2]; None = 9.81 along -z of
@@ -97,6 +101,10 @@ def load_robot(description: str, *, base: str | None = None, tip: str | None = N
     :param joints_file: joints.yaml with what the URDF cannot hold; None = nothing.
     :raises RobotDynamicsError: a description, chain or file that cannot be used.
     """
-    chain = chain_from_urdf(description, base=base, tip=tip, gravity=gravity, locked=locked)
+    chain = chain_from_urdf_text(description, base=base, tip=tip, gravity=gravity, locked=locked)
+    if len(chain) > MAXIMUM_JOINTS:
+        raise ChainError(f'robot {chain.robot}: {len(chain)} moving joints from {chain.base} to '
+                         f'{chain.tip}, more than the limit of {MAXIMUM_JOINTS}; choose another '
+                         'base or tip, or lock joints')
     file = read_joints_file(joints_file) if joints_file else JointsFile('no joints file')
     return Robot(file.applied_to(chain), file)

@@ -37,6 +37,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
 
 FORMAT = 1
@@ -186,9 +187,12 @@ def _effort(content: Any, where: str) -> dict[str, Any]:
     for key, value in effort.items():
         if key == 'gravity_removed':
             if not isinstance(value, bool):
-                raise ParameterError(f'{where}: {key} must be true or false, got {value!r}')
+                raise ParameterError(f'{where}: {key} must be true or false, got '
+                                     f'{one_line(repr(value))}')
         elif key != 'side':
             effort[key] = number(value, f'{where}: {key}')
+        elif not isinstance(value, str):
+            raise ParameterError(f'{where}: {key} must be a word, got {one_line(repr(value))}')
     return effort
 
 

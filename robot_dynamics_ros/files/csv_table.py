@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import csv
+import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,10 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.files.bounds import one_line, read_bounded
+
+#: A larger file is refused [bytes].
+MAXIMUM_SIZE = 256 * 2**20
 
 
 class TableError(RobotDynamicsError):
@@ -70,7 +76,7 @@ class CsvTable:
         return values
 
     def _names(self) -> str:
-        return ', '.join(self.columns)
+        return one_line(', '.join(self.columns), 1000)
 
 
 def read_csv_table(path: str | Path) -> CsvTable:
@@ -80,25 +86,27 @@ def read_csv_table(path: str | Path) -> CsvTable:
     :raises TableError: naming file and line: missing, empty, ragged or not numbers.
     """
     path = Path(path)
+    content = read_bounded(path, MAXIMUM_SIZE, TableError)
     try:
-        with path.open(newline='') as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f'{path}: cannot be read: {error}') from None
+        text = io.StringIO(content.decode('utf-8-sig'), newline='')
+        rows = [row for row in csv.reader(text) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TableError(f'{path}: cannot be read: {one_line(error)}') from None
     if len(rows) < 2:
         raise TableError(f'{path}: no samples; expected a header and at least one line')
     header = [name.strip() for name in rows[0]]
-    repeated = {name for name in header if header.count(name) > 1}
+    repeated = [name for name, count in Counter(header).items() if count > 1]
     if repeated:
-        raise TableError(f'{path}:1: column {sorted(repeated)[0]} occurs twice')
+        raise TableError(f'{path}:1: column {one_line(min(repeated))} occurs twice')
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
             raise TableError(f'{path}:{line}: {len(row)} cells, the header has {len(header)}')
     try:
-        values = np.array([[cell.strip() or 'nan' for cell in row] for row in rows[1:]],
-                          dtype=np.float64)
+        # cell by cell: as text every cell would take the memory of the longest one
+        values = np.array([[float(cell.strip() or 'nan') for cell in row] for row in rows[1:]])
     except ValueError as error:
-        raise TableError(f'{path}: {error}; all cells below the header must be numbers') from None
+        raise TableError(f'{path}: {one_line(error)}; all cells below the header must be '
+                         'numbers') from None
     return CsvTable(path.name, dict(zip(header, values.T)))
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError, TrajectoryError
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, number, read_yaml
 from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
 
@@ -32,9 +34,16 @@ def read_trajectory(path: str | Path) -> Trajectory:
             times.append(number(time.get('sec', 0), f'{where}: sec')
                          + 1e-9 * number(time.get('nanosec', 0), f'{where}: nanosec'))
             for field in _FIELDS:
-                rows[field].append([number(value, f'{where}: {field}')
-                                    for value in entry.get(field) or []])
+                rows[field].append(_numbers(entry.get(field), f'{where}: {field}'))
         return trajectory_from_waypoints([str(name) for name in names], times, **rows)
     except RobotDynamicsError as error:
         text = str(error)
         raise TrajectoryError(text if str(path) in text else f'{path}: {text}') from error
+
+
+def _numbers(content: Any, where: str) -> list[float]:
+    """Return a list of finite numbers; nothing counts as none."""
+    if content is not None and not isinstance(content, list):
+        raise TrajectoryError(f'{where}: expected a list of numbers, got '
+                              f'{one_line(repr(content))}')
+    return [number(value, where) for value in content or []]

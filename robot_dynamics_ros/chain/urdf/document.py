@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,17 +18,43 @@ from typing import Any
 
 from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.errors import UrdfError
+from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line, read_bounded
 
 #: A larger text is refused [bytes].
-MAXIMUM_SIZE = 16 * 2**20
+MAXIMUM_SIZE = 4 * 2**20
+
+#: A robot with more links is refused.
+MAXIMUM_LINKS = 1000
+
+#: A longer name is refused.
+_LONGEST_NAME = 256
+
+#: Kinds of elements without meaning for dynamics that get a finding of their own.
+_MOST_IGNORED = 20
 
 #: Joint types of the URDF standard.
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 
 _TENSOR = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 _WITHOUT_DYNAMICS = ('visual', 'collision')
-_KEPT_IN_LINK = ('inertial',)
-_KEPT_IN_JOINT = ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')
+_MOVING = ('revolute', 'continuous', 'prismatic')
+
+#: Elements that dynamics needs, by the element that holds them. Nothing else is handed on.
+_KEPT = {'link': ('inertial',), 'inertial': ('origin', 'mass', 'inertia'),
+         'joint': ('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic')}
+
+#: Their attributes that are words, and those that are numbers, with how many.
+_WORDS = {'link': ('name',), 'joint': ('name', 'type'), 'parent': ('link',), 'child': ('link',),
+          'mimic': ('joint',)}
+_NUMBERS = {'origin': {'xyz': 3, 'rpy': 3}, 'mass': {'value': 1}, 'axis': {'xyz': 3},
+            'inertia': dict.fromkeys(_TENSOR, 1), 'dynamics': {'damping': 1, 'friction': 1},
+            'limit': dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), 1),
+            'mimic': {'multiplier': 1, 'offset': 1}}
+
+
+#: Declaration of an encoding, which is about bytes and means nothing in a text.
+_ENCODING = re.compile(
+    r'^(<\?xml[^>?]{0,100}?)\s{1,9}encoding\s{0,9}=\s{0,9}["\'][\w.-]{0,40}["\']')
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +71,8 @@ class Document:
 
     def error(self, element: Any, message: str) -> UrdfError:
         """Return an error that names the source, the line and the element."""
-        return UrdfError(f'{self.label}:{element.sourceline}: {describe(element)}: {message}')
+        return UrdfError(f'{self.label}:{element.sourceline}: {one_line(describe(element))}: '
+                         f'{one_line(message, 1000)}')
 
 
 def describe(element: Any) -> str:
@@ -65,7 +93,20 @@ def read_document(source: str | os.PathLike[str]) -> Document:
     :param source: path of a .urdf or .xacro file, or the XML text itself.
     :raises UrdfError: missing, empty, too large, not XML, not a URDF, or with a document type.
     """
-    text, label = read_text(source)
+    return _parsed(*read_text(source))
+
+
+def document_from_text(text: str) -> Document:
+    """
+    Read a URDF from its text; nothing in it is ever taken as the path of a file.
+
+    :param text: the XML text.
+    :raises UrdfError: empty, too large, not XML, not a URDF, or with a document type.
+    """
+    return _parsed(_encoded(text), 'URDF text')
+
+
+def _parsed(text: bytes, label: str) -> Document:
     from lxml import etree
 
     if not text.strip():
@@ -78,13 +119,13 @@ def read_document(source: str | os.PathLike[str]) -> Document:
     try:
         root = etree.fromstring(text, parser)
     except etree.XMLSyntaxError as error:
-        raise UrdfError(f'{label}: not well-formed XML: {error.msg}') from None
+        raise UrdfError(f'{label}: not well-formed XML: {one_line(error.msg)}') from None
     if root.getroottree().docinfo.doctype:
         raise UrdfError(f'{label}: has a DOCTYPE; document types and entities are refused, '
                         'write the values out')
     if root.tag != 'robot':
-        raise UrdfError(f'{label}:{root.sourceline}: the root element is <{root.tag}>, a URDF '
-                        'has <robot>; an SDF or MJCF must be converted first')
+        raise UrdfError(f'{label}:{root.sourceline}: the root element is <{one_line(root.tag)}>, '
+                        'a URDF has <robot>; an SDF or MJCF must be converted first')
     if any('xacro' in (uri or '') for uri in root.nsmap.values()) and any(
             'xacro' in str(element.tag) for element in root.iter()):
         raise UrdfError(f'{label}: contains xacro macros; expand it first (`xacro FILE`) or give '
@@ -96,19 +137,29 @@ def read_text(source: str | os.PathLike[str]) -> tuple[bytes, str]:
     """
     Return the XML of a path (.xacro expanded) or text, and what to call it in messages.
 
+    :param source: a string with ``<`` in it, or an empty one, is the text; all else is a path.
     :raises UrdfError: no such file, too large, or xacro fails.
     """
     if isinstance(source, str) and ('<' in source or not source.strip()):
-        return source.encode(), 'URDF text'
+        return _encoded(source), 'URDF text'
     path = Path(source)
-    if not path.is_file():
-        raise UrdfError(f'{path}: no such file; give the path of a URDF or its text')
+    try:
+        known = path.is_file()
+    except OSError:  # a name that is too long
+        known = False
+    if not known:
+        raise UrdfError(f'{one_line(path)}: no such file; give the path of a URDF or its text')
     if path.suffix == '.xacro':
         return _expand_xacro(path), path.name
-    if path.stat().st_size > MAXIMUM_SIZE:
-        raise UrdfError(f'{path.name}: {path.stat().st_size} bytes is more than the limit of '
-                        f'{MAXIMUM_SIZE}; is this really a URDF?')
-    return path.read_bytes(), path.name
+    return read_bounded(path, MAXIMUM_SIZE, UrdfError), path.name
+
+
+def _encoded(text: str) -> bytes:
+    """Return the text as the parser takes it: an encoding that it declares is no longer its."""
+    try:
+        return _ENCODING.sub(r'\1', text, count=1).encode()
+    except UnicodeEncodeError:
+        raise UrdfError('URDF text: has half a character (a surrogate)') from None
 
 
 def _expand_xacro(path: Path) -> bytes:
@@ -120,7 +171,7 @@ def _expand_xacro(path: Path) -> bytes:
     try:
         return bytes(xacro.process_file(str(path)).toxml().encode())
     except Exception as error:  # xacro evaluates expressions: anything can come out of it
-        raise UrdfError(f'{path.name}: xacro failed: {error}') from None
+        raise UrdfError(f'{path.name}: xacro failed: {one_line(error)}') from None
 
 
 def strip_and_check(document: Document) -> tuple[Any, list[Finding]]:
@@ -132,7 +183,10 @@ def strip_and_check(document: Document) -> tuple[Any, list[Finding]]:
     """
     from lxml import etree
 
-    robot = etree.Element('robot', name=document.root.get('name') or 'robot')
+    robot = etree.Element('robot', name=_name(document, document.root, 'robot'))
+    if len(document.root.findall('link')) > MAXIMUM_LINKS:
+        raise document.error(document.root, f'has more than {MAXIMUM_LINKS} links; is this '
+                             'really a robot?')
     findings: list[Finding] = []
     ignored: Counter[str] = Counter()
     names: set[tuple[str, str]] = set()
@@ -146,22 +200,18 @@ def strip_and_check(document: Document) -> tuple[Any, list[Finding]]:
             raise document.error(element, f'a {key[0]} with this name exists already; names must '
                                  'be unique')
         names.add(key)
-        kept = _KEPT_IN_LINK if element.tag == 'link' else _KEPT_IN_JOINT
-        copy = etree.SubElement(robot, element.tag, **element.attrib)
         for child in element:
-            if child.tag in kept:
-                if copy.find(child.tag) is not None:
-                    raise document.error(child, 'occurs twice; keep one')
-                copy.append(_copy(etree, child))
-            elif child.tag not in _WITHOUT_DYNAMICS:
+            if child.tag not in (*_KEPT[element.tag], *_WITHOUT_DYNAMICS):
                 ignored[f'{element.tag}/{child.tag}'] += 1
         if element.tag == 'link':
             _check_link(document, element)
         else:
-            findings += _check_joint(document, element, copy)
+            findings += _check_joint(document, element)
+        robot.append(_stripped(document, element))
     findings += _drop_unknown_mimics(robot)
-    for tag, count in sorted(ignored.items()):
-        findings.append(Finding('ignored_element', '', f'<{tag}> is not used ({count} times)'))
+    for tag, count in sorted(ignored.items())[:_MOST_IGNORED]:
+        findings.append(Finding('ignored_element', '',
+                                f'<{one_line(tag)}> is not used ({count} times)'))
     return robot, findings
 
 
@@ -172,22 +222,43 @@ def _drop_unknown_mimics(robot: Any) -> list[Finding]:
         mimic = joint.find('mimic')
         if mimic is not None and mimic.get('joint') not in joints:
             joint.remove(mimic)
-            findings.append(Finding('unknown_mimic', name, f"mimics '{mimic.get('joint')}', "
-                                    'which does not exist; taken as an ordinary joint'))
+            other = one_line(mimic.get('joint'))
+            findings.append(Finding('unknown_mimic', name, f"mimics '{other}', which does not "
+                                    'exist; taken as an ordinary joint'))
     return findings
 
 
-def _copy(etree: Any, element: Any) -> Any:
-    copy = etree.Element(element.tag, **element.attrib)
-    for child in element:
-        copy.append(_copy(etree, child))
+def _stripped(document: Document, element: Any) -> Any:
+    """Return a copy with only the elements and attributes that dynamics needs."""
+    from lxml import etree
+
+    copy = etree.Element(element.tag)
+    for attribute in _WORDS.get(element.tag, ()):
+        if element.get(attribute) is not None:
+            copy.set(attribute, element.get(attribute))
+    for attribute, count in _NUMBERS.get(element.tag, {}).items():
+        if element.get(attribute) is not None:
+            values = numbers_in(document, element, attribute, count)
+            copy.set(attribute, ' '.join(map(repr, values)))
+    still = element.tag == 'joint' and element.get('type') not in _MOVING
+    for tag in _KEPT.get(element.tag, ()):
+        child, *more = element.findall(tag) or [None]
+        if more:
+            raise document.error(more[0], 'occurs twice; keep one')
+        if child is not None and not (tag == 'axis' and (still or child.get('xyz') is None)):
+            copy.append(_stripped(document, child))
+    if element.tag == 'joint' and not still:
+        _complete_limit(copy)
     return copy
 
 
-def _name(document: Document, element: Any) -> str:
-    name = element.get('name')
-    if not name or not name.strip():
+def _name(document: Document, element: Any, default: str = '') -> str:
+    name = element.get('name') or default
+    if not name.strip():
         raise document.error(element, 'has no name')
+    if not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise document.error(element, f'a name must be printable and have at most {_LONGEST_NAME} '
+                             'characters')
     return str(name)
 
 
@@ -211,7 +282,11 @@ def numbers_in(document: Document, element: Any, attribute: str, count: int) -> 
         values = []
     if len(values) != count or not all(map(math.isfinite, values)):
         what = 'one finite number' if count == 1 else f'{count} finite numbers'
-        raise document.error(element, f"{attribute}='{text}' must be {what}")
+        raise document.error(element, f"{attribute}='{one_line(text)}' must be {what}")
+    # a limit may be as large as it likes: that means that there is none
+    if element.tag != 'limit' and max(map(abs, values)) > LARGEST_NUMBER:
+        raise document.error(element, f"{attribute}='{one_line(text)}' is larger than "
+                             f'{LARGEST_NUMBER:g}, which no robot is')
     return values
 
 
@@ -237,18 +312,18 @@ def _check_link(document: Document, link: Any) -> None:
             number(document, child, attribute)
 
 
-def _check_joint(document: Document, joint: Any, copy: Any) -> list[Finding]:
+def _check_joint(document: Document, joint: Any) -> list[Finding]:
     findings = []
     name = joint.get('name')
     if joint.get('type') not in JOINT_TYPES:
-        raise document.error(joint, f"type '{joint.get('type')}' is unknown; the URDF standard "
-                             f'has {", ".join(JOINT_TYPES)}')
+        raise document.error(joint, f"type '{one_line(joint.get('type'))}' is unknown; the URDF "
+                             f'standard has {", ".join(JOINT_TYPES)}')
     _check_origin(document, joint)
     for tag in ('parent', 'child'):
         child = joint.find(tag)
         if child is None or not child.get('link'):
             raise document.error(joint, f'<{tag} link="..."/> is missing')
-    moving = joint.get('type') in ('revolute', 'continuous', 'prismatic')
+    moving = joint.get('type') in _MOVING
     axis = joint.find('axis')
     if axis is None or axis.get('xyz') is None:
         if moving:
@@ -266,8 +341,6 @@ def _check_joint(document: Document, joint: Any, copy: Any) -> list[Finding]:
     mimic = joint.find('mimic')
     if mimic is not None and not mimic.get('joint'):
         raise document.error(mimic, "attribute 'joint' is missing")
-    if moving:
-        _complete_limit(copy)
     return findings
 
 
@@ -293,6 +366,8 @@ def reductions(document: Document) -> tuple[dict[str, float], list[Finding]]:
     result: dict[str, float] = {}
     findings = []
     for transmission in document.root.iter('transmission'):
+        if next(transmission.iterancestors('transmission'), None) is not None:
+            continue  # it was read with the outer one
         joints = [joint.get('name') for joint in transmission.iter('joint') if joint.get('name')]
         text = next((element.text for element in transmission.iter(
             'mechanicalReduction', 'mechanical_reduction') if element.text), None)
@@ -300,11 +375,11 @@ def reductions(document: Document) -> tuple[dict[str, float], list[Finding]]:
             value = float(text) if text is not None else math.nan
         except ValueError:
             value = math.nan
-        if text is not None and (not math.isfinite(value) or value == 0.0 or len(joints) != 1):
+        if text is not None and (not 0.0 < abs(value) <= LARGEST_NUMBER or len(joints) != 1):
             findings.append(Finding(
-                'ignored_transmission', joints[0] if joints else '',
-                f"transmission '{transmission.get('name', '')}' is not understood "
-                f"(reduction '{text}', joints: {', '.join(joints) or 'none'}) and not used"))
+                'ignored_transmission', one_line(joints[0]) if joints else '', one_line(
+                    f"transmission '{transmission.get('name', '')}' is not understood "
+                    f"(reduction '{text}', joints: {', '.join(joints) or 'none'}) and not used")))
         elif text is not None:
             result[joints[0]] = value
     return result, findings

@@ -21,7 +21,12 @@ from robot_dynamics_ros.chain.urdf.axes import (
     Placement,
     place_frames,
 )
-from robot_dynamics_ros.chain.urdf.tree import Tree, TreeJoint, tree_from_urdf
+from robot_dynamics_ros.chain.urdf.tree import (
+    Tree,
+    TreeJoint,
+    tree_from_urdf,
+    tree_from_urdf_text,
+)
 from robot_dynamics_ros.errors import ChainError
 
 #: Gravitational acceleration along -z of the URDF root, unless told otherwise [m/s^2].
@@ -35,7 +40,8 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
     """
     Read a robot and return one of its serial chains.
 
-    :param source: path of a URDF (or .xacro) file, or the XML text.
+    :param source: path of a URDF (or .xacro) file, or the XML text: a string with ``<`` in it is
+        text, any other a path. For text from outside use `chain_from_urdf_text`.
     :param base: base link; None = root link of the URDF.
     :param tip: tip link; None = found when the URDF has one moving chain.
     :param gravity: (3,) gravitational acceleration in the frame of `base` [m/s^2]; None = 9.81
@@ -45,7 +51,25 @@ def chain_from_urdf(source: str | os.PathLike[str], *, base: str | None = None,
     :raises UrdfError: the text is not a usable URDF.
     :raises ChainError: the chain asked for does not exist or cannot be used.
     """
-    tree = tree_from_urdf(source)
+    return _chain(tree_from_urdf(source), base, tip, gravity, locked, snap)
+
+
+def chain_from_urdf_text(text: str, *, base: str | None = None, tip: str | None = None,
+                         gravity: ArrayLike | None = None,
+                         locked: Mapping[str, float] | Sequence[str] | None = None,
+                         snap: bool = True) -> Chain:
+    """
+    Return a serial chain of a robot whose URDF came from outside: no file is ever opened.
+
+    :param text: XML text; the other parameters are those of `chain_from_urdf`.
+    :raises UrdfError: the text is not a usable URDF.
+    :raises ChainError: the chain asked for does not exist or cannot be used.
+    """
+    return _chain(tree_from_urdf_text(text), base, tip, gravity, locked, snap)
+
+
+def _chain(tree: Tree, base: str | None, tip: str | None, gravity: ArrayLike | None,
+           locked: Mapping[str, float] | Sequence[str] | None, snap: bool) -> Chain:
     frozen = locked_positions(tree, locked)
     base_link = tree.root if base is None else _known_link(tree, base, 'base')
     tip_link = _find_tip(tree, base_link, frozen) if tip is None else _known_link(tree, tip, 'tip')
@@ -101,7 +125,7 @@ def locked_positions(tree: Tree, locked: Mapping[str, float] | Sequence[str] | N
     for name, position in items:
         if name not in tree.joints:
             raise ChainError(f"{tree.label}: joint '{name}' to be locked does not exist; joints: "
-                             f'{", ".join(tree.joints)}')
+                             f'{", ".join(list(tree.joints)[:40])}')
         if not np.isfinite(position):
             raise ChainError(f"{tree.label}: joint '{name}' cannot be locked at {position}")
         positions[name] = float(position)
@@ -111,6 +135,7 @@ def locked_positions(tree: Tree, locked: Mapping[str, float] | Sequence[str] | N
 def _find_tip(tree: Tree, base: str, frozen: Mapping[str, float]) -> str:
     """Return the child link of the last moving joint below `base`, if there is only one."""
     ends = []
+    above_motion = _links_above_motion(tree, frozen)
     waiting = [(base, base)]
     while waiting:
         link, last_moved = waiting.pop()
@@ -118,7 +143,7 @@ def _find_tip(tree: Tree, base: str, frozen: Mapping[str, float]) -> str:
         deeper = False
         for joint in branches:
             moves = joint.moving and joint.name not in frozen
-            if moves or _moves_below(tree, joint.child, frozen):
+            if moves or joint.child in above_motion:
                 deeper = True
                 waiting.append((joint.child, joint.child if moves else last_moved))
         if not deeper:
@@ -129,18 +154,22 @@ def _find_tip(tree: Tree, base: str, frozen: Mapping[str, float]) -> str:
                          'or locked')
     if len(ends) > 1:
         raise ChainError(f'{tree.label}: the robot has {len(ends)} moving chains; choose one with '
-                         f'tip=... (or lock joints). Candidates: {", ".join(ends)}')
+                         f'tip=... (or lock joints). Candidates: {", ".join(ends[:40])}')
     return ends[0]
 
 
-def _moves_below(tree: Tree, link: str, frozen: Mapping[str, float]) -> bool:
-    waiting = [link]
-    while waiting:
-        for joint in tree.children(waiting.pop()):
-            if joint.moving and joint.name not in frozen:
-                return True
-            waiting.append(joint.child)
-    return False
+def _links_above_motion(tree: Tree, frozen: Mapping[str, float]) -> set[str]:
+    """Return the links with a moving joint somewhere below them."""
+    above: set[str] = set()
+    for joint in tree.joints.values():
+        if joint.moving and joint.name not in frozen:
+            link = joint.parent
+            while link not in above:
+                above.add(link)
+                carrier = tree.parent_joint(link)
+                if carrier is not None:
+                    link = carrier.parent
+    return above
 
 
 def _path(tree: Tree, base: str, tip: str) -> list[TreeJoint]:
@@ -150,7 +179,7 @@ def _path(tree: Tree, base: str, tip: str) -> list[TreeJoint]:
         if not below:
             raise ChainError(f"{tree.label}: base link '{base}' is not an ancestor of tip link "
                              f"'{tip}'; links on the way to the tip: "
-                             f'{", ".join([tree.root] + [joint.child for joint in path])}')
+                             f'{", ".join([tree.root] + [joint.child for joint in path][:40])}')
         path = path[below[0] + 1:]
     return path
 
@@ -291,12 +320,12 @@ def _tip_error_finding(chain: Chain, moving: Sequence[TreeJoint], tree: Tree,
     if not roundings:
         return []
     path = _path(tree, chain.base, chain.tip)
-    names = [joint.name for joint in moving]
+    columns = {joint.name: i for i, joint in enumerate(moving)}
     distance = angle = 0.0
     for q in sample_positions(chain):
         exact = Pose.identity()
         for joint in path:
-            position = q[names.index(joint.name)] if joint.name in names else frozen.get(
+            position = q[columns[joint.name]] if joint.name in columns else frozen.get(
                 joint.name, 0.0)
             exact = exact @ joint.pose(position)
         error = chain.tip_pose_at(q).distance_to(exact)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from collections.abc import Mapping
@@ -19,11 +18,13 @@ from robot_dynamics_ros.chain.inertia import Inertia, skew
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.document import (
     Document,
+    document_from_text,
     read_document,
     reductions,
     strip_and_check,
 )
 from robot_dynamics_ros.errors import UrdfError
+from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line
 
 #: Share of the largest moment of inertia that a tensor may miss before a finding says so.
 INERTIA_TOLERANCE = 1e-3
@@ -127,37 +128,49 @@ def tree_from_urdf(source: str | os.PathLike[str]) -> Tree:
     :param source: path or XML text.
     :raises UrdfError: whatever makes it unusable, with source, line and element.
     """
-    document = read_document(source)
+    return _tree(read_document(source))
+
+
+def tree_from_urdf_text(text: str) -> Tree:
+    """
+    Check the text of a URDF and return its tree; it is never taken as a path.
+
+    :param text: XML text.
+    :raises UrdfError: whatever makes it unusable, with line and element.
+    """
+    return _tree(document_from_text(text))
+
+
+def _tree(document: Document) -> Tree:
     stripped, findings = strip_and_check(document)
     root = _check_tree(document)
     gear, gear_findings = reductions(document)
-    robot = _parse_with_urchin(stripped, document)
+    links, joint_list = _parse_with_urchin(stripped, document)
     with_inertial = {link.get('name') for link in stripped.findall('link')
                      if link.find('inertial') is not None}
     inertias = {}
-    for link in robot.links:
+    for link in links:
         inertias[link.name] = Inertia.zero()
         if link.name in with_inertial:  # urchin invents 1 kg for a link without <inertial>
             inertias[link.name] = _link_inertia(link.inertial)
             findings += _inertia_findings(link.name, link.inertial)
     joints = {}
-    for joint in robot.joints:
+    for joint in joint_list:
         joints[joint.name], joint_findings = _tree_joint(joint, gear.get(joint.name, math.nan))
         findings += joint_findings
-    return Tree(document.label, robot.name, root, inertias, joints,
+    return Tree(document.label, str(stripped.get('name')), root, inertias, joints,
                 (*findings, *gear_findings))
 
 
-def _parse_with_urchin(stripped: Any, document: Document) -> Any:
-    from lxml import etree
-    from urchin import URDF
+def _parse_with_urchin(stripped: Any, document: Document) -> tuple[list[Any], list[Any]]:
+    """Return links and joints; urchin's checks of the tree take quadratic time, ours do not."""
+    from urchin import Joint, Link
 
-    stream = io.BytesIO(etree.tostring(stripped))
-    stream.name = document.label
     try:
-        return URDF.load(stream)
+        return ([Link._from_xml(link, '') for link in stripped.findall('link')],
+                [Joint._from_xml(joint, '') for joint in stripped.findall('joint')])
     except Exception as error:  # our own checks come first; what is left is urchin's word
-        raise UrdfError(f'{document.label}: {error}') from error
+        raise UrdfError(f'{document.label}: {one_line(error)}') from error
 
 
 def _check_tree(document: Document) -> str:
@@ -179,13 +192,15 @@ def _check_tree(document: Document) -> str:
     if len(roots) > 1:
         raise document.error(links[roots[1]], f'the robot has {len(roots)} root links '
                              f'({", ".join(roots[:5])}); connect them with a fixed joint')
+    rooted = set(roots)
     for link in links:
-        seen = set()
-        while link in parent_of:
-            if link in seen:
+        way: dict[str, None] = {}
+        while link not in rooted:
+            if link in way:
                 raise document.error(links[link], 'is part of a loop of joints; a URDF is a tree')
-            seen.add(link)
+            way[link] = None
             link = parent_of[link]
+        rooted.update(way)
     return str(roots[0])
 
 
@@ -217,10 +232,10 @@ def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]
     findings = []
     lower, upper, velocity, effort = -math.inf, math.inf, math.nan, math.nan
     if joint.joint_type in ('revolute', 'continuous', 'prismatic'):
-        velocity = joint.limit.velocity if joint.limit.velocity > 0.0 else math.nan
-        effort = joint.limit.effort if joint.limit.effort > 0.0 else math.nan
+        velocity = _known_limit(joint.limit.velocity)
+        effort = _known_limit(joint.limit.effort)
         if joint.joint_type != 'continuous':
-            lower, upper = joint.limit.lower, joint.limit.upper
+            lower, upper = _position_limits(joint.limit)
             if lower >= upper:
                 findings.append(Finding('unusable_position_limits', joint.name, 'position limits '
                                         f'[{lower:g}, {upper:g}] leave no motion; taken as '
@@ -235,3 +250,15 @@ def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]
         friction=(dynamics.friction or 0.0) if dynamics is not None else 0.0,
         reduction=reduction,
         mimic=joint.mimic.joint if joint.mimic is not None else None), findings
+
+
+def _known_limit(value: float) -> float:
+    """Return a velocity or effort limit; NaN where it is absent or larger than any robot's."""
+    return value if 0.0 < value <= LARGEST_NUMBER else math.nan
+
+
+def _position_limits(limit: Any) -> tuple[float, float]:
+    """Return both position limits; infinite where the number only says that there is none."""
+    lower, upper = (math.copysign(math.inf, value) if abs(value) > LARGEST_NUMBER else value
+                    for value in (limit.lower, limit.upper))
+    return lower, upper

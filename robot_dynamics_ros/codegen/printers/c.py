@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from robot_dynamics_ros.codegen.graph import INPUT, PARAMETER
+from robot_dynamics_ros.codegen.printers.plain_text import plain
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Argument, Program
 
@@ -33,7 +34,7 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
 
 
 def _comment(line: str) -> str:
-    return f' * {line}'.rstrip().replace('*/', '* /')
+    return f' * {plain(line)}'.rstrip()
 
 
 def _constants(program: Program, prefix: str, count: int) -> list[str]:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from robot_dynamics_ros.codegen.graph import ELEMENTARY
+from robot_dynamics_ros.codegen.printers.plain_text import plain
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Argument, Program
 
@@ -38,8 +39,8 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
     parameters = ', '.join(vector.name for vector in program.parameters)
     inputs = ', '.join(vector.name for vector in program.inputs)
     size, count = len(program.outputs), len(program.constants)
-    parts = ['"""', *header, '"""', '', f'from math import {", ".join(ELEMENTARY)}, isfinite, nan',
-             '']
+    parts = ['"""', *map(plain, header), '"""', '',
+             f'from math import {", ".join(ELEMENTARY)}, isfinite, nan', '']
     for vector in program.parameters:
         parts += [f'{prefix}_{vector.name} = [', f'    {_listed(_texts(values[vector.name]), 4)}',
                   ']']

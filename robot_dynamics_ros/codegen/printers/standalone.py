@@ -68,7 +68,7 @@ def standalone_source(chain: Chain, function: str, language: str) -> str:
     best = program(fewest_operations(chain, lambda each: program(each).operations)
                    if 'regressor' not in function else Arrangement())
     values = {'mlc': mlc.values.tolist(), **joint_parameters(chain.joint_physics)}
-    prefix = re.sub(r'\W', '_', f'{chain.robot}_{function}').lower()
+    prefix = re.sub(r'\W', '_', f'{chain.robot}_{function}', flags=re.ASCII).lower()
     prefix = prefix if prefix[0].isalpha() else f'robot_{prefix}'
     printer = c.standalone if language == 'c' else python.standalone
     return printer(best, prefix, _header(chain, mlc, best), values)

@@ -9,7 +9,6 @@ can continue after a crash.
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,11 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, RecordingError
 from robot_dynamics_ros.files.atomic_file import write_atomically
+from robot_dynamics_ros.files.bounds import one_line
+from robot_dynamics_ros.files.checked_npz import read_npz
+
+#: A larger file is refused [bytes].
+MAXIMUM_SIZE = 256 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +74,25 @@ def load_history(path: str | Path) -> LearningHistory:
 
     :raises RecordingError: the file does not hold a history.
     """
+    verdict = 'is not a history of estimates'
+    content = read_npz(path, MAXIMUM_SIZE, RecordingError, verdict)
     try:
-        with np.load(path, allow_pickle=False) as content:
-            return LearningHistory(
-                content['times'], tuple(str(name) for name in content['names']),
-                content['values'], content['deviations'], content['residuals'],
-                content['samples'], tuple(EstimateState(int(each)) for each in content['states']))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise RecordingError(f'{path}: is not a history of estimates: {error}') from error
+        return _history(content)
+    except (KeyError, ValueError, TypeError, OverflowError, IndexError) as error:
+        raise RecordingError(f'{path}: {verdict}: {one_line(error)}') from error
+
+
+def _history(content: Mapping[str, Array]) -> LearningHistory:
+    times, names = content['times'], tuple(str(name) for name in content['names'])
+    shapes = {'times': (times.size,), 'values': (times.size, len(names)),
+              'deviations': (times.size, len(names)), 'samples': (times.size,),
+              'residuals': (times.size, content['residuals'].shape[-1]), 'states': (times.size,)}
+    for name, shape in shapes.items():
+        if content[name].shape != shape or content[name].dtype.kind not in 'iuf':
+            raise ValueError(f'{name} is not numbers of shape {shape}')
+    return LearningHistory(
+        times, names, content['values'], content['deviations'], content['residuals'],
+        content['samples'], tuple(EstimateState(int(each)) for each in content['states']))
 
 
 FORMAT = 1
@@ -107,16 +122,14 @@ def load_checkpoint(path: str | Path, model_hash: str) -> dict[str, Array]:
     :param model_hash: hash of the robot and the minimal set that the state is used for.
     :raises ParameterError: not readable, not a checkpoint, or for another robot.
     """
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            state = {name: content[name] for name in content.files}
-    except OSError as error:
-        raise ParameterError(f'{path}: cannot be read: {error.strerror or error}') from error
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise ParameterError(f'{path}: is not a checkpoint: {error}') from error
-    if int(state.pop(_FORMAT, np.array(-1))) != FORMAT:
+    state = read_npz(path, MAXIMUM_SIZE, ParameterError, 'is not a checkpoint')
+    if state.pop(_FORMAT, np.array(-1)).tolist() != FORMAT:
         raise ParameterError(f'{path}: is not a checkpoint of format {FORMAT}')
     if str(state.pop(_HASH, np.array(''))) != model_hash:
         raise ParameterError(f'{path}: belongs to another robot, gravity or minimal set; it is '
                              'not used')
+    for name, values in state.items():
+        if values.dtype.kind not in 'iuf' or not np.all(np.isfinite(values)):
+            raise ParameterError(f'{path}: is not a checkpoint: {one_line(name)} is not finite '
+                                 'numbers')
     return state

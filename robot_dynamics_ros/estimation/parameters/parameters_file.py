@@ -41,6 +41,7 @@ from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstim
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.files.atomic_file import write_atomically
+from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, read_yaml
 
 FORMAT = 1
@@ -108,6 +109,7 @@ def read_mapping(path: str | Path) -> dict[str, Any]:
     for key in ('robot', 'model_hash', 'set', 'joint_names', 'parameters', 'joints'):
         if key not in content:
             raise ParameterError(f'{path}: {key} is missing')
+    _check_lists(content, str(path))
     return content
 
 
@@ -124,6 +126,19 @@ def covariance_in(content: dict[str, Any]) -> tuple[tuple[str, ...], Array]:
     return names, lower + np.tril(lower, -1).T
 
 
+def _check_lists(content: dict[str, Any], path: str) -> None:
+    """Refuse lists of another form: names, and names with values."""
+    if not (isinstance(content['joint_names'], list)
+            and all(isinstance(name, str) for name in content['joint_names'])):
+        raise ParameterError(f'{path}: joint_names must be a list of names')
+    for key in ('parameters', 'joints'):
+        if not isinstance(content[key], list):
+            raise ParameterError(f'{path}: {key} must be a list')
+        for entry in content[key]:
+            if not isinstance(mapping(entry, f'{path}: {key}').get('name'), str):
+                raise ParameterError(f'{path}: {key}: an entry has no name')
+
+
 def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
     """
     Return the parameters of a robot from a file.
@@ -136,13 +151,14 @@ def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
     mlc = minimal_parameters(chain, str(content['set']))
     if content['model_hash'] != mlc.model_hash:
         raise ParameterError(
-            f'{path}: the parameters of {content["robot"]} are for another geometry, gravity or '
-            f'set than {chain.robot} from {chain.base} to {chain.tip} has; identify again')
+            f'{path}: the parameters of {one_line(content["robot"])} are for another geometry, '
+            f'gravity or set than {chain.robot} from {chain.base} to {chain.tip} has; identify '
+            'again')
     try:
         return _estimate(content, chain, mlc.names)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise ParameterError(f'{path}: a value is missing or of the wrong type '
-                             f'({type(error).__name__}: {error})') from error
+                             f'({type(error).__name__}: {one_line(error)})') from error
     except ParameterError as error:
         raise ParameterError(f'{path}: {error}') from error
 
@@ -153,13 +169,13 @@ def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> 
         raise ValueError(f'parameters {sorted(lines)} instead of {sorted(names)}')
     mlc = minimal_parameters(chain, content['set'])
     mlc = replace(mlc, formulas=tuple(str(lines[name]['formula']) for name in names)).with_values(
-        [float(lines[name]['value']) for name in names])
+        [_value(lines[name]['value']) for name in names])
     joints = {entry['name']: entry for entry in content['joints']}
 
     def term(key: str) -> Array | None:
         if any(key not in joints[name] for name in chain.joint_names):
             return None
-        return np.array([float(joints[name][key]) for name in chain.joint_names])
+        return np.array([_value(joints[name][key]) for name in chain.joint_names])
 
     given = {field: term(key) for key, field in _JOINT_TERMS.items()}
     coupling = content.get('coupling')
@@ -169,8 +185,26 @@ def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> 
         **{field: values for field, values in given.items() if values is not None})
     physics.check(chain.joint_names)
     unknowns, covariance = covariance_in(content)
+    residuals = np.array(content['residual_rms'], dtype=np.float64)
+    _check_statistics(covariance, residuals, len(chain))
     return MlcEstimate(
         str(content['robot']), str(content['base_link']), str(content['tip_link']), mlc, physics,
         tuple(bool(lines[name]['identified']) for name in names), unknowns,
         covariance, int(content['samples']), float(content['condition_number']),
-        np.array(content['residual_rms'], dtype=np.float64), EstimateState.FROM_FILE)
+        residuals, EstimateState.FROM_FILE)
+
+
+def _value(content: Any) -> float:
+    """Return a number of a model, which may be NaN but not larger than any robot's."""
+    value = float(content)
+    if isinstance(content, bool) or abs(value) > LARGEST_NUMBER:
+        raise ValueError(f'{one_line(content)} must be a number of at most {LARGEST_NUMBER:g}')
+    return value
+
+
+def _check_statistics(covariance: Array, residuals: Array, n: int) -> None:
+    """Refuse variances below zero, and residuals of another number of joints."""
+    if np.any(np.diag(covariance) < 0.0):
+        raise ValueError('a variance is negative')
+    if residuals.shape != (n,):
+        raise ValueError(f'residual_rms has shape {residuals.shape}, expected ({n},)')

@@ -10,20 +10,26 @@ A rosbag2 is read without ROS: a folder, or a bare .db3 or .mcap file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.errors import ParameterError, RecordingError
 from robot_dynamics_ros.estimation.recordings.recording import Recording, renamed
+from robot_dynamics_ros.files.bounds import one_line
+from robot_dynamics_ros.files.checked_npz import read_npz
+from robot_dynamics_ros.files.checked_yaml import read_yaml
 from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
 
 SUFFIXES = ('.csv', '.npz', '.db3', '.mcap')
+
+#: A larger .npz file is refused [bytes].
+MAXIMUM_SIZE = 2**30
 
 
 def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
@@ -38,8 +44,8 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
     :raises RecordingError: naming the file and what is wrong with it.
     """
     source = Path(path)
-    if not source.exists():
-        raise RecordingError(f'{source}: no such file')
+    if not (os.path.isdir(source) or os.path.isfile(source)):  # a pipe may never end
+        raise RecordingError(f'{one_line(source)}: no such file')
     if source.is_dir() or source.suffix in ('.db3', '.mcap'):
         return read_bag(source, chain.joint_names, topic, rename)
     if source.suffix == '.csv':
@@ -62,22 +68,18 @@ def _read_csv(path: Path) -> Recording:
 
 
 def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files
-                      if key in ('t', 'q', 'qd', 'v', 'tau', 'joint_names')}
-    except (ValueError, OSError, BadZipFile, EOFError) as error:
-        raise RecordingError(f'{path}: cannot be read as npz: {error}') from error
+    arrays = read_npz(path, MAXIMUM_SIZE, RecordingError, 'cannot be read as npz',
+                      ('t', 'q', 'qd', 'v', 'tau', 'joint_names'))
     missing = [key for key in ('t', 'q', 'tau') if key not in arrays]
     if missing:
         raise RecordingError(f'{path}: array {", ".join(missing)} is missing; expected t, q, tau, '
                              'qd or v (may be left out) and joint_names (may be left out)')
-    names = tuple(str(name) for name in arrays.get('joint_names', np.array(joint_names)))
+    names = tuple(map(str, np.atleast_1d(arrays.get('joint_names', np.array(joint_names)))))
     qd = arrays.get('qd', arrays.get('v'))
     try:
         return Recording(arrays['t'], arrays['q'], qd, arrays['tau'], names, str(path))
     except (TypeError, ValueError) as error:
-        raise RecordingError(f'{path}: the arrays are not numbers: {error}') from error
+        raise RecordingError(f'{path}: the arrays are not numbers: {one_line(error)}') from error
 
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -104,6 +106,7 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
         raise RecordingError(f'{path}: the package rosbags is needed to read bags; install it '
                              'with: pip install rosbags') from error
     types = get_typestore(Stores.ROS2_JAZZY)
+    _check_metadata(path)
     try:
         with Reader(path) as reader:
             known = [each for each in reader.connections if each.msgtype == JOINT_STATE]
@@ -119,8 +122,18 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
         raise
     except Exception as error:  # a broken file may break its reader in any way
         raise RecordingError(f'{path}: cannot be read as a bag; is it complete? '
-                             f'({error})') from error
+                             f'({one_line(error)})') from error
     return _recording(path, messages, joint_names)
+
+
+def _check_metadata(path: Path) -> None:
+    """Refuse a description of a bag that would keep its reader busy for ever."""
+    metadata = path / 'metadata.yaml'
+    if metadata.exists():
+        try:
+            read_yaml(metadata)
+        except ParameterError as error:
+            raise RecordingError(f'{path}: cannot be read as a bag; {error}') from error
 
 
 def _no_topic(path: Path, topic: str | None, connections: Sequence[Any]) -> str:

@@ -48,3 +48,44 @@ def test_other_files_are_refused(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ParameterError, match='cannot be written'):
         save_checkpoint(tmp_path / 'nowhere' / 'state.npz', STATE, 'abc')
+
+
+def saved(path, **changes):
+    """Save a checkpoint with other arrays; None = left out."""
+    content = {**STATE, 'checkpoint_format': np.array(1), 'model_hash': np.array('abc'), **changes}
+    np.savez(path, **{name: values for name, values in content.items() if values is not None})
+
+
+def flipped(path):
+    content = bytearray(path.read_bytes())
+    content[content.index(STATE['x'].tobytes()) + 9] ^= 0xff
+    path.write_bytes(content)
+
+
+def as_array(path):
+    np.save(path.with_suffix('.npy'), np.arange(3.0))
+    path.with_suffix('.npy').replace(path)
+
+
+@pytest.mark.parametrize('damage', [
+    lambda path: path.write_bytes(b''), lambda path: path.write_bytes(b'\0' * 1000),
+    lambda path: path.write_text('no zip'), flipped, as_array,
+    lambda path: saved(path, x=np.array([{}], dtype=object)),
+    lambda path: saved(path, x=np.array(['text'])), lambda path: saved(path, x=np.array([np.nan])),
+    lambda path: saved(path, x=np.array([np.inf])),
+    lambda path: saved(path, x=np.array([1j])), lambda path: saved(path, model_hash=None),
+    lambda path: saved(path, model_hash=np.array(['abc', 'abc'])),
+    lambda path: saved(path, checkpoint_format=None),
+    lambda path: saved(path, checkpoint_format=np.array([1, 1])),
+    lambda path: saved(path, checkpoint_format=np.array('one')),
+    lambda path: (path.unlink(), path.mkdir()),
+])
+def test_a_damaged_checkpoint_gives_one_clear_line(tmp_path, damage):
+    path = tmp_path / 'state.npz'
+    saved(path)
+    load_checkpoint(path, 'abc')
+    damage(path)
+    with pytest.raises(ParameterError, match=r'^\S*state\.npz: ') as caught:
+        load_checkpoint(path, 'abc')
+    assert '\n' not in str(caught.value)
+    assert len(str(caught.value)) < 500

@@ -179,3 +179,11 @@ def test_missing_files_and_arrays_are_told(chain, tmp_path):
     (tmp_path / 'folder').mkdir()
     with pytest.raises(RecordingError, match='cannot be read as a bag'):
         read_recording(tmp_path / 'folder', chain)
+
+
+@pytest.mark.parametrize('name', ['x' * 5000 + '.csv', 'a\0b.npz', 'pipe.mcap', 'pipe.csv'])
+def test_a_path_that_cannot_be_read_is_a_recording_error(name, chain, tmp_path):
+    if name.startswith('pipe'):
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(RecordingError, match='no such file'):
+        read_recording(tmp_path / name, chain)

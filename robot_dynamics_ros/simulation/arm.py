@@ -54,7 +54,7 @@ class Arm(Protocol):
         Move one step ahead.
 
         :param effort: (n,) efforts of the motors during the step [N m, N].
-        :raises StateError: an effort that is not finite, or the state left the numbers; the state
+        :raises StateError: an effort that is not finite, or the simulation diverged; the state
             then stays what it was.
         """
 

@@ -92,14 +92,13 @@ class MujocoRobot:
         Move one step ahead.
 
         :param effort: (n,) torque of the motors during the step [N m, N].
-        :raises StateError: an effort that is not finite, or the state left the numbers; the state
+        :raises StateError: an effort that is not finite, or the simulation diverged; the state
             then stays what it was.
         """
         tau = checked_effort(effort, len(self.chain))
         # the two halves of mj_step; that would put zeros, and a log file, where we refuse
         if not np.all(np.abs(self.acceleration(tau)) < _RUNAWAY):
-            raise StateError('simulation: the arm runs away from the numbers; smaller step or '
-                             'torque')
+            raise StateError('simulation diverged; use a smaller step or torque')
         self._mujoco.mj_implicit(self._model, self._data)
         self.effort = tau
 

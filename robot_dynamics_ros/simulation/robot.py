@@ -71,7 +71,7 @@ class SimulatedRobot:
         Move one step ahead.
 
         :param effort: (n,) torque of the motors during the step [N m, N].
-        :raises StateError: an effort that is not finite, or the state left the numbers; the state
+        :raises StateError: an effort that is not finite, or the simulation diverged; the state
             then stays what it was.
         """
         n, h = len(self.chain), self.step
@@ -91,7 +91,7 @@ class SimulatedRobot:
                              'rotor_inertia in the joints file') from error
         x = x + h * v
         if not np.all(np.isfinite(x)):
-            raise StateError('simulation: the state is no longer finite; smaller step or torque')
+            raise StateError('simulation diverged; use a smaller step or torque')
         self.q, self.qd = x[:n], v[:n]
         self.q_motor, self.qd_motor = x[drive], v[drive]
         self.effort = tau

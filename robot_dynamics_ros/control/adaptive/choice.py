@@ -41,7 +41,7 @@ DEFAULT_TIMES: dict[str, tuple[float, float]] = {
 @dataclass(frozen=True)
 class AdaptiveSettings:
     """
-    What people choose.
+    User settings of the adaptive controller.
 
     :param law: slotine_li, slotine_li_modified (Lu & Meng) or craig.
     :param bandwidth: lambda [1/s]: one number, or one per joint (not for craig).

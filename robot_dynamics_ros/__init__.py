@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.joint_physics import JointPhysics
     from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
     from robot_dynamics_ros.chain.pose import Pose
-    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+    from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, chain_from_urdf_text
     from robot_dynamics_ros.codegen.printers.standalone import standalone_source
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.control.feedforward import (
@@ -89,7 +89,7 @@ __version__ = '0.1.0'
 
 #: Public names by the module that each of them lives in.
 _HOME = {
-    'chain.urdf.reader': ('chain_from_urdf',),
+    'chain.urdf.reader': ('chain_from_urdf', 'chain_from_urdf_text'),
     'chain.dh': ('chain_from_dh',),
     'chain.chain': ('Chain', 'Joint', 'Finding'),
     'chain.pose': ('Pose',),
@@ -141,7 +141,8 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 #: In the order of the data flow; `docs/api.md` has a sentence about each.
 __all__ = [
     # robot description
-    'chain_from_urdf', 'chain_from_dh', 'Chain', 'Joint', 'Finding', 'Pose', 'Inertia',
+    'chain_from_urdf', 'chain_from_urdf_text', 'chain_from_dh', 'Chain', 'Joint', 'Finding',
+    'Pose', 'Inertia',
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
     # minimal parameters
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping',

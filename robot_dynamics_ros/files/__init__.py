@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that people exchange: checked YAML, CSV tables, writes that are whole or not there."""
+"""Files that people exchange: checked YAML, CSV and npz, writes that are whole or not there."""

@@ -46,9 +46,8 @@ def guarded(target, folder, seed, seconds):
         child.join()
         reason = f'the process died with exit code {child.exitcode}'
     finally:
-        if child.is_alive() and not receiver.closed:
-            child.join(1.0)
-            child.kill()
+        child.join(1.0)
+        child.kill()  # it has ended, or never will
     return Result(target.name, failures=[
         f'{target.name}: seed {seed}, {Path(folder) / f"{target.name}.current"}\n{reason}'])
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A short attack on every reader; ``make fuzz`` is the long one."""
 
+import os
+
 import pytest
 
-from fuzz.run import all_targets
+from fuzz.run import all_targets, guarded
 from fuzz.runner import run
 from fuzz.target import Target
 
@@ -47,3 +49,13 @@ def test_a_hang_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr('fuzz.runner.HANG', 0.05)
     result = run(Target('endless', lambda: [b'valid'], read, damage), tmp_path, tries=2)
     assert 'more than 0.05 s' in result.failures[0]
+
+
+def test_a_process_that_dies_is_a_failure(tmp_path):
+    def read(case):
+        if case != b'valid':
+            os._exit(3)
+
+    result = guarded(Target('deadly', lambda: [b'valid'], read, damage), tmp_path, 1, 60.0)
+    assert 'died with exit code 3' in result.failures[0]
+    assert (tmp_path / 'deadly.current').read_bytes() == b'damaged'

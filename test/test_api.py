@@ -70,7 +70,7 @@ def test_type_checkers_see_the_same_names_in_the_same_modules():
 
 def test_an_unknown_name_is_refused_with_those_like_it():
     with pytest.raises(AttributeError, match=r"no attribute 'chain_from_udrf'; names like it are "
-                                             r'chain_from_urdf, chain_from_dh$'):
+                                             r'chain_from_urdf, chain_from_dh, '):
         robot_dynamics_ros.chain_from_udrf  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
         robot_dynamics_ros.xyzzy  # noqa: B018

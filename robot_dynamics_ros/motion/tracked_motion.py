@@ -11,8 +11,13 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import TrajectoryError
+from robot_dynamics_ros.files.bounds import one_line
+from robot_dynamics_ros.files.checked_npz import read_npz
 from robot_dynamics_ros.motion.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
+
+#: Largest file that is read [bytes].
+MAXIMUM_SIZE = 256 * 2**20
 
 _ARRAYS = ('times', 'positions', 'efforts')
 _WAYPOINTS = ('times', 'positions', 'velocities', 'accelerations')
@@ -65,16 +70,17 @@ def load_tracked_motions(path: str | Path) -> list[TrackedMotion]:
 
     :raises TrajectoryError: the file does not hold tracked motions.
     """
+    verdict = 'does not hold tracked motions'
+    content = read_npz(path, MAXIMUM_SIZE, TrajectoryError, verdict)
     motions: list[TrackedMotion] = []
     try:
-        with np.load(path, allow_pickle=False) as content:
-            while f'{len(motions)}/name' in content:
-                i = len(motions)
-                waypoints = {field: content[f'{i}/waypoint_{field}'] for field in _WAYPOINTS}
-                names = tuple(str(name) for name in content[f'{i}/joint_names'])
-                motions.append(TrackedMotion(
-                    str(content[f'{i}/name']), Trajectory(names, **waypoints),
-                    *(content[f'{i}/{field}'] for field in _ARRAYS)))
-    except (OSError, KeyError, ValueError) as error:
-        raise TrajectoryError(f'{path}: does not hold tracked motions: {error}') from error
+        while f'{len(motions)}/name' in content:
+            i = len(motions)
+            waypoints = {field: content[f'{i}/waypoint_{field}'] for field in _WAYPOINTS}
+            names = tuple(str(name) for name in content[f'{i}/joint_names'])
+            motions.append(TrackedMotion(
+                str(content[f'{i}/name']), Trajectory(names, **waypoints),
+                *(content[f'{i}/{field}'] for field in _ARRAYS)))
+    except (KeyError, ValueError, TypeError) as error:
+        raise TrajectoryError(f'{path}: {verdict}: {one_line(error)}') from error
     return motions

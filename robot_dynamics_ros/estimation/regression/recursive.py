@@ -39,6 +39,9 @@ _FIRST_SAMPLES = 20.0
 #: A standard deviation never falls below this part of the typical torque.
 _SMALLEST = 1e-9
 
+#: Numbers of a state beyond this are not those of a robot.
+_LARGEST = 1e100
+
 
 class RecursiveLeastSquares:
     """
@@ -159,7 +162,8 @@ class RecursiveLeastSquares:
         Continue from the state of another recursion with the same unknowns.
 
         :param state: arrays returned by `state`.
-        :raises ParameterError: the state of other unknowns, or not finite.
+        :raises ParameterError: the state of other unknowns, not finite, or one that no recursion
+            can have.
         """
         own = self.state()
         for name, values in own.items():
@@ -167,6 +171,14 @@ class RecursiveLeastSquares:
             if given is None or given.shape != values.shape or not np.all(np.isfinite(given)):
                 raise ParameterError(f'recursive least squares: {name} of the state is missing, '
                                      'has another size or is not finite')
+        (turn, samples), (memory, gain) = state['counters'], state['memory']
+        possible = (0 <= turn < self._means.size and samples >= 0 and memory > 0.0 and gain >= 0.0
+                    and np.all(state['weights'] > 0.0) and np.all(state['deviations'] >= 0.0)
+                    and np.all(np.diag(state['triangle']) != 0.0)
+                    and all(np.all(np.abs(state[name]) < _LARGEST) for name in own))
+        if not possible:
+            raise ParameterError('recursive least squares: the state holds numbers that no '
+                                 'recursion has')
         self._flat[:] = state['triangle']
         self._x[:] = state['x']
         self._variances[:] = state['deviations']

@@ -143,3 +143,21 @@ def test_without_numba_it_runs_on_numpy(rng, monkeypatch):
     np.testing.assert_array_equal(found.x, plain.x)
     with pytest.raises(ImportError):
         recursion(compiled=True)
+
+
+@pytest.mark.parametrize(('name', 'place', 'value'), [
+    ('counters', 0, UNKNOWNS), ('counters', 0, -1), ('counters', 1, -5), ('memory', 0, 0.0),
+    ('weights', 3, 0.0), ('weights', 3, -1.0), ('deviations', 0, -1.0), ('triangle', 0, 0.0),
+    ('x', 1, 1e200), ('means', 2, np.nan),
+])
+def test_a_state_that_no_recursion_has_is_refused_and_nothing_changes(rng, true, name, place,
+                                                                      value):
+    rls = recursion()
+    for rows in regressor(rng, 30):
+        rls.update(rows, rows @ true)
+    before, damaged = rls.state(), rls.state()
+    damaged[name].flat[place] = value
+    with pytest.raises(ParameterError, match=r'of the state is missing|that no recursion has'):
+        rls.restore(damaged)
+    for key, values in rls.state().items():
+        np.testing.assert_array_equal(values, before[key])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -220,15 +221,35 @@ class RecursiveLeastSquares:
         return error.copy()
 
 
-def _kernels(compiled: bool | None) -> tuple[Callable[..., float], Callable[..., float]]:
+Kernels = tuple[Callable[..., float], Callable[..., float]]
+
+
+def _kernels(compiled: bool | None) -> Kernels:
     """Return the inner loops, compiled if asked for and numba is installed."""
-    if compiled is False:
-        return weigh_by_numpy, absorb_by_numpy
-    try:
-        import numba
-    except ImportError:
-        if compiled:
-            raise
-        return weigh_by_numpy, absorb_by_numpy
-    quick = numba.njit(cache=True, fastmath={'reassoc', 'contract', 'nsz'})
-    return quick(weigh), quick(absorb)
+    if compiled is not False:
+        try:
+            return _compiled_kernels()
+        except ImportError:
+            if compiled:
+                raise
+    return weigh_by_numpy, absorb_by_numpy
+
+
+@cache
+def _compiled_kernels() -> Kernels:
+    """
+    Return the inner loops as machine code, compiled now and not at the first sample of a stream.
+
+    numba could keep them in a file, which saves a second per process. But then whoever can write
+    that file decides what runs here.
+
+    :raises ImportError: numba is not installed.
+    """
+    import numba
+
+    quick = numba.njit(fastmath={'reassoc', 'contract', 'nsz'})
+    trial = RecursiveLeastSquares(Prior(np.zeros(1), np.ones(1)), [0], np.ones(1), compiled=False)
+    kernels: Kernels = quick(weigh), quick(absorb)
+    trial._weigh, trial._absorb = kernels
+    trial.update(np.ones((1, 1)), np.ones(1))
+    return kernels

@@ -8,6 +8,7 @@ import pytest
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation.regression import recursive
 from robot_dynamics_ros.estimation.regression.prior import Prior
 from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 
@@ -138,6 +139,7 @@ def test_without_numba_it_runs_on_numpy(rng, monkeypatch):
     plain = recursion(compiled=False)
     plain.update(Y, tau)
     monkeypatch.setitem(sys.modules, 'numba', None)
+    recursive._compiled_kernels.cache_clear()
     found = recursion()
     found.update(Y, tau)
     np.testing.assert_array_equal(found.x, plain.x)

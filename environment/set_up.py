@@ -9,8 +9,8 @@ is done again. To add a step (a compiled extension, say), write a function and a
 
 import sys
 
-if not (3, 10) <= sys.version_info < (3, 14):  # before anything that an old Python lacks
-    sys.exit('setup: Python 3.10 to 3.13 is needed, {} is {}.{}. Name another one, for example '
+if not (3, 10) <= sys.version_info < (3, 15):  # before anything that an old Python lacks
+    sys.exit('setup: Python 3.10 to 3.14 is needed, {} is {}.{}. Name another one, for example '
              'make PYTHON=python3.12 setup\nInstall it with: sudo apt install python3.12 '
              'python3.12-venv python3.12-dev'.format(sys.executable, *sys.version_info[:2]))
 

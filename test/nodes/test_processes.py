@@ -2,6 +2,7 @@
 """Nodes as processes with real DDS between them."""
 
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -153,10 +154,10 @@ def test_two_robots_live_in_two_namespaces(ros, parameter_file, planar):
     efforts = {}
     for namespace in ('left', 'right'):
         output = listen(ros, JointTrajectory, f'/{namespace}/feedforward/joint_trajectory')
-        publisher(ros, JointTrajectory, f'/{namespace}/joint_trajectory').publish(motion_message())
-        ros.spin_until(lambda messages=output: messages, f'the trajectory of {namespace}')
+        motion = publisher(ros, JointTrajectory, f'/{namespace}/joint_trajectory')
+        ros.send_until(partial(motion.publish, motion_message()), partial(list, output),
+                       f'the trajectory of {namespace}')
         efforts[namespace] = output[0].points[0].effort[0]
-        assert len(output) == 1
     assert efforts['right'] > efforts['left'] + 1.0
 
 
@@ -215,8 +216,8 @@ def test_the_lifecycle_can_be_managed_from_outside(ros, parameter_file, planar):
     assert change(Transition.TRANSITION_ACTIVATE)
     assert state() == State.PRIMARY_STATE_ACTIVE
     output = listen(ros, JointTrajectory, 'feedforward/joint_trajectory')
-    publisher(ros, JointTrajectory, 'joint_trajectory').publish(motion_message())
-    ros.spin_until(lambda: output, 'the trajectory')
+    motion = publisher(ros, JointTrajectory, 'joint_trajectory')
+    ros.send_until(partial(motion.publish, motion_message()), lambda: output, 'the trajectory')
     assert change(Transition.TRANSITION_DEACTIVATE)
     assert state() == State.PRIMARY_STATE_INACTIVE
     assert process.interrupt() == 0
@@ -225,15 +226,14 @@ def test_the_lifecycle_can_be_managed_from_outside(ros, parameter_file, planar):
 def test_diagnostics_tell_what_was_dropped(ros, parameter_file, planar):
     ros.start(f'{NODES}feedforward', *parameter_file(robot_description=planar))
     messages = listen(ros, DiagnosticArray, '/diagnostics')
-    publisher(ros, JointTrajectory, 'joint_trajectory').publish(
-        motion_message(names=('joint_1', 'elbow')))
+    motion = publisher(ros, JointTrajectory, 'joint_trajectory')
 
     def told():
         return any('dropped trajectories' in status.message and status.name == 'feedforward'
                    for message in messages for status in message.status)
 
-    ros.spin_until(told, 'diagnostics of the dropped trajectory')
-    assert told()
+    ros.send_until(partial(motion.publish, motion_message(names=('joint_1', 'elbow'))), told,
+                   'diagnostics of the dropped trajectory')
 
 
 def test_a_stream_leaves_the_weight_of_the_arm_behind_when_it_is_ended(

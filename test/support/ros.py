@@ -16,7 +16,7 @@ TEST_FOLDER = Path(__file__).resolve().parent.parent
 
 #: Longest wait for something that normally takes a fraction of a second [s].
 PATIENCE = 30.0
-#: A request without response is sent once more after this time [s].
+#: What was sent and not answered is sent once more after this time [s].
 RESEND = 5.0
 
 
@@ -124,22 +124,33 @@ class RosDomain:
             self._executor.spin_once(timeout_sec=0.02)
         return result
 
+    def send_until(self, send, condition, what):
+        """
+        Call ``send()`` until ``condition()`` is true, and return what it returned.
+
+        A peer that has not discovered this process yet loses what is sent, or what it answers.
+        """
+        sent = float('-inf')
+
+        def answered():
+            nonlocal sent
+            if time.monotonic() - sent > RESEND:
+                sent = time.monotonic()
+                send()
+            return condition()
+
+        return self.spin_until(answered, what)
+
     def call(self, service_type, name, request):
         """Wait for a service, call it and return its response."""
         client = self.node.create_client(service_type, name)
         try:
             self.spin_until(client.service_is_ready, f'service {name}')
-            futures, sent = [], float('-inf')
-
-            def answered():
-                # a server that has not yet discovered this client drops its response
-                nonlocal sent
-                if time.monotonic() - sent > RESEND:
-                    sent = time.monotonic()
-                    futures.append(client.call_async(request))
-                return [future.result() for future in futures if future.done()]
-
-            return self.spin_until(answered, f'response of {name}')[0]
+            futures = []
+            return self.send_until(
+                lambda: futures.append(client.call_async(request)),
+                lambda: [future.result() for future in futures if future.done()],
+                f'response of {name}')[0]
         finally:
             self.node.destroy_client(client)
 

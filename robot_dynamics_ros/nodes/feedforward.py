@@ -249,8 +249,9 @@ class FeedforwardNode(RobotNode):
 
     def _stop(self, message: JointTrajectory) -> None:
         self._sent = None
-        if self.settings.mode == 'stream' and self._stream is not None:
-            self._stream.stop('stopped by an empty trajectory')
+        if self.settings.mode == 'stream':
+            if self._stream is not None:
+                self._stream.stop('stopped by an empty trajectory')
         else:
             self._output.publish(message)
         self.diagnostics.count('stops')

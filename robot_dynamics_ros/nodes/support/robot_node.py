@@ -29,7 +29,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
@@ -166,7 +166,19 @@ class RobotNode(LifecycleNode):
             if hasattr(response, 'message'):
                 response.message = f'unforeseen error: {described(error)}'
             return response
-        return self.guarded(callback, answer)
+        if not callback.__module__.startswith('rclpy.'):
+            return self.guarded(callback, answer)
+
+        @functools.wraps(callback)
+        def refuse(request: Any, response: Any) -> Any:
+            # parameters and lifecycle: what they call here is guarded, so rclpy itself has
+            # found that the request makes no sense
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.diagnostics.warn('refused requests', f'{kind.__name__}: {described(error)}')
+                return answer(error, request, response)
+        return refuse
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., Any],
                             *arguments: Any, **options: Any) -> Any:
@@ -350,6 +362,8 @@ class RobotNode(LifecycleNode):
 
     def _on_description(self, message: String) -> None:
         try:
+            if '<' not in message.data:  # the name of a file comes as a parameter only
+                raise UrdfError('the message is not URDF text')
             self._load(message.data)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused descriptions', f'robot_description refused: {error}')

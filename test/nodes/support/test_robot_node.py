@@ -7,12 +7,18 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float32, String
 from std_srvs.srv import SetBool, Trigger
 from support.failing_node import FailingNode
 from support.messages import payload_message
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
@@ -176,3 +182,29 @@ def test_settings_that_contradict_each_other_are_refused_while_running(make_node
     assert not result.successful
     assert 'nan' in result.reason
     assert node.set_parameters([Parameter('gravity_mode', value='none')])[0].successful
+
+
+def test_a_request_that_rclpy_cannot_answer_is_refused_and_stops_nothing(make_node, planar):
+    node = make_node(FailingNode, robot_description=planar)
+    node.fails = False
+    assert not node.call(ChangeState.Request(transition=Transition(id=99))).success
+    wrong = SetParameters.Request(parameters=[
+        ParameterMessage(name='base', value=ParameterValue(type=77))])
+    assert node.call(wrong).results == []
+    assert node.diagnostics.counted('refused requests') == 2
+    assert node.diagnostics.counted('unforeseen errors') == node.stops == 0
+    assert node.active
+
+
+@pytest.mark.parametrize('text', ['x' * 100_000, '/etc/hostname', ''])
+def test_a_description_that_is_no_text_of_a_urdf_is_refused(make_node, text):
+    node = make_node(FeedforwardNode)
+    node.receive(String(data=text))
+    assert node.diagnostics.counted('refused descriptions') == 1
+    assert 'not URDF text' in node.diagnostics.status().message
+
+
+def test_a_stop_before_there_is_a_robot_is_no_error(make_node):
+    node = make_node(FeedforwardNode, mode='stream')
+    node.receive(JointTrajectory())
+    assert node.diagnostics.counted('unforeseen errors') == 0

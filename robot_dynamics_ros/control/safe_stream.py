@@ -177,7 +177,7 @@ class SafeStream(ABC, Generic[Settings]):
         if self.settings.safe_end == 'gravity' and measured is not None:
             try:
                 return self.limits.limit(self._weight(measured.q))
-            except RobotDynamicsError:
+            except Exception:  # whatever fails: a controller would apply the last torque for ever
                 pass  # no weight is known there
         return self._zero_effort()
 

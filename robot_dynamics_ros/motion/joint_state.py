@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError
 
+#: A position, velocity or effort beyond this is none [rad, m, ...]: what is computed with it may
+#: not be finite.
+LARGEST = 1e9
 #: A stamp older than the last one by more than this means that the clock was reset [s].
 CLOCK_SET_BACK = 1.0
 
@@ -100,9 +104,13 @@ class JointStateReader:
         if not np.all(np.isfinite(q)):
             name = self.joint_names[int(np.flatnonzero(~np.isfinite(q))[0])]
             raise StateError(f'joint {name}: the joint state has no finite position; dropped')
+        if not np.all(_possible(q)):
+            place = int(np.flatnonzero(~_possible(q))[0])
+            raise StateError(f'joint {self.joint_names[place]}: no joint is at {q[place]:g}; '
+                             'joint state dropped')
         self._last_time = time
-        return JointSample(time, received, q, np.where(np.isfinite(qd), qd, np.nan),
-                           np.where(np.isfinite(tau), tau, np.nan))
+        return JointSample(time, received, q, np.where(_possible(qd), qd, np.nan),
+                           np.where(_possible(tau), tau, np.nan))
 
     def read_many(self, times: Sequence[float], received: float, names: Sequence[Sequence[str]],
                   positions: Sequence[Sequence[float]], velocities: Sequence[Sequence[float]],
@@ -151,10 +159,10 @@ class JointStateReader:
             else:
                 return None
         q, qd, effort = tables
-        if not np.isfinite(q).all():
+        if not _possible(q).all():
             return None
         for table in (qd, effort):
-            table[~np.isfinite(table)] = np.nan
+            table[~_possible(table)] = np.nan
         self._last_time = float(t[-1])
         return JointSamples(t, q, qd, effort, ())
 
@@ -184,3 +192,8 @@ class JointStateReader:
             raise StateError(f'the joint state has {length} names and {len(values)} values of '
                              f'{field}; dropped')
         return np.array([values[column] for column in columns], dtype=np.float64)
+
+
+def _possible(values: Array) -> NDArray[np.bool_]:
+    """Return which values are finite and not absurd."""
+    return np.abs(values) <= LARGEST  # false for NaN, too

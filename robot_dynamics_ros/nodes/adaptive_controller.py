@@ -165,6 +165,12 @@ class AdaptiveControllerNode(RobotNode):
             self._stream.disable('the node comes to rest')
             self._command()
 
+    def stop_commanding(self) -> None:
+        """Command a safe torque until the next trajectory or ~/enable."""
+        if self._stream is not None:
+            self._stream.end('an unforeseen error')
+            self._command()
+
     def clock_set_back(self) -> None:
         """Accept earlier stamps; control ends with a safe torque."""
         self._joints.restart()

@@ -115,13 +115,16 @@ class DynamicsServerNode(RobotNode):
                               for field in ('position', 'velocity', 'acceleration'))
                 model = robot.model
                 back = np.argsort(order)
-                response.joint_names = names
-                response.torque = doubles(model.torque(q, qd, qdd)[back])
-                response.gravity = doubles(model.gravity_torque(q)[back])
-                response.coriolis = doubles(model.coriolis_torque(q, qd)[back])
-                response.friction = doubles(model.friction_torque(qd)[back])
-                response.mass_matrix = doubles(model.mass_matrix(q)[np.ix_(back, back)].ravel())
-                response.success = True
+                results = {'torque': model.torque(q, qd, qdd)[back],
+                           'gravity': model.gravity_torque(q)[back],
+                           'coriolis': model.coriolis_torque(q, qd)[back],
+                           'friction': model.friction_torque(qd)[back],
+                           'mass_matrix': model.mass_matrix(q)[np.ix_(back, back)].ravel()}
+                for name, values in results.items():
+                    if not np.all(np.isfinite(values)):
+                        raise StateError(f'{name} is not finite at this state; check its units')
+                    setattr(response, name, doubles(values))
+                response.joint_names, response.success = names, True
         except RobotDynamicsError as error:
             response = GetDynamics.Response(message=str(error))
             self.diagnostics.warn('refused requests', f'get_dynamics: {error}')

@@ -116,6 +116,10 @@ class ExcitationNode(RobotNode):
         """Brake the robot."""
         self._stop('the node ends')
 
+    def stop_commanding(self) -> None:
+        """Brake the robot."""
+        self._stop('an unforeseen error')
+
     def clock_set_back(self) -> None:
         """Brake the robot: the times of its motion mean nothing any more."""
         self._stop('the clock was set back')

@@ -133,7 +133,8 @@ class FeedforwardNode(RobotNode):
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
-            fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text))
+            fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text),
+            unforeseen=self.unforeseen)
 
     def remove_interfaces(self) -> None:
         """Remove the action."""
@@ -151,6 +152,11 @@ class FeedforwardNode(RobotNode):
         self._joints.use_robot(robot.chain)
         self.settings_changed()
 
+    def check_settings(self, settings: Any) -> None:
+        """Refuse a gravity mode that has no feedback."""
+        if self._limits is not None:
+            self._stream_settings(settings, self._limits)
+
     def settings_changed(self) -> None:
         """Use the present rate and gravity mode."""
         if self._limits is None:
@@ -158,25 +164,36 @@ class FeedforwardNode(RobotNode):
         p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
                                              p.maximum_points, self._position_limits)
-        n = len(self._limits.joint_names)
-        feedback = (ComputedTorqueGains.critically_damped(p.feedback_frequency, n)
-                    if p.feedback_frequency > 0.0 else None)
-        settings = StreamSettings(self._limits, p.gravity_mode, p.safe_end,
-                                  p.joint_state_timeout, feedback)
+        settings = self._stream_settings(p, self._limits)
         if self._stream is None or self._stream.settings.limits is not self._limits:
             self._stream = TorqueStream(settings)
         self._stream.settings = settings
 
+    @staticmethod
+    def _stream_settings(p: Any, limits: EffortLimits) -> StreamSettings:
+        feedback = (ComputedTorqueGains.critically_damped(p.feedback_frequency,
+                                                          len(limits.joint_names))
+                    if p.feedback_frequency > 0.0 else None)
+        return StreamSettings(limits, p.gravity_mode, p.safe_end, p.joint_state_timeout, feedback)
+
     def come_to_rest(self) -> None:
         """Command a safe torque: a controller applies the last one for ever."""
+        self._end('the node comes to rest')
+        if self._stream is not None and self.settings.mode == 'stream':
+            # the process may end next: let it arrive
+            self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
+
+    def stop_commanding(self) -> None:
+        """Command a safe torque until the next trajectory."""
+        self._end('an unforeseen error')
+
+    def _end(self, reason: str) -> None:
         self._sent = None
         if self._relay is not None:
             self._relay.cancel()
         if self._stream is not None:
-            self._stream.stop('the node comes to rest')
+            self._stream.stop(reason)
             self._on_stream_tick()
-            if self.settings.mode == 'stream':  # the process may end next: let it arrive
-                self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
@@ -232,8 +249,9 @@ class FeedforwardNode(RobotNode):
 
     def _stop(self, message: JointTrajectory) -> None:
         self._sent = None
-        if self.settings.mode == 'stream' and self._stream is not None:
-            self._stream.stop('stopped by an empty trajectory')
+        if self.settings.mode == 'stream':
+            if self._stream is not None:
+                self._stream.stop('stopped by an empty trajectory')
         else:
             self._output.publish(message)
         self.diagnostics.count('stops')

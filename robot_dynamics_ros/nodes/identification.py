@@ -29,6 +29,7 @@ from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.settings import setting
+from robot_dynamics_ros.nodes.support.unforeseen import described
 from robot_dynamics_ros.robot import Robot
 
 
@@ -95,10 +96,15 @@ class IdentificationNode(LearningNode):
     def _resume(self, estimator: OnlineEstimator, path: str) -> None:
         try:
             estimator.restore(load_checkpoint(path, estimator.unknowns.mlc.model_hash))
+            if not np.all(np.isfinite(estimator.estimate().mlc.values)):
+                raise ParameterError(f'{path}: gives parameters that are not finite')
             self._kept = estimator.samples
             self.get_logger().info(f'resumed from {path}: {estimator.samples} samples')
-        except RobotDynamicsError as error:
-            self.diagnostics.warn('refused checkpoints', f'starting from the URDF: {error}')
+        except Exception as error:  # no file may keep the node from starting
+            text = str(error) if isinstance(error, RobotDynamicsError) else described(error)
+            estimator.reset()
+            self.diagnostics.warn('refused checkpoints', f'starting from the URDF: {text}; '
+                                  f'{_kept_aside(path)}')
 
     def come_to_rest(self) -> None:
         """Save what was learned."""
@@ -200,6 +206,16 @@ class IdentificationNode(LearningNode):
         self._enabled = request.data
         response.success, response.message = True, 'learning' if request.data else 'frozen'
         return response
+
+
+def _kept_aside(path: str) -> str:
+    """Keep a file from being overwritten, and return what became of it."""
+    aside = f'{path}.damaged'
+    try:
+        Path(path).replace(aside)
+    except OSError as error:
+        return f'it cannot be kept as {aside}: {error.strerror}'
+    return f'it is kept as {aside}'
 
 
 def main() -> int:

@@ -78,7 +78,10 @@ class LiveViewNode(RobotNode):
         """Show the last estimate and write the history."""
         self._on_tick()
         if self.settings.history_file and self._history:
-            save_history(self.settings.history_file, self._history)
+            try:
+                save_history(self.settings.history_file, self._history)
+            except RobotDynamicsError as error:
+                self.get_logger().error(str(error))
 
     def _on_mlc(self, message: MlcSetMessage) -> None:
         if self.robot is None or self._text is None:

@@ -17,7 +17,7 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock, ClockType
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
 from robot_dynamics_ros.estimation.payload.stream import PayloadEstimator
@@ -117,8 +117,12 @@ class PayloadIdentificationNode(LearningNode):
             response.message = 'no robot description yet'
             return response
         self._waiting.clear()
-        self._begin(self.robot)
-        response.success = True
+        try:
+            self._begin(self.robot)
+            response.success = True
+        except RobotDynamicsError as error:
+            response.message = str(error)
+            self.diagnostics.warn('refused requests', f'reset: {error}')
         return response
 
 

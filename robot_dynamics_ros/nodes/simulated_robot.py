@@ -183,6 +183,11 @@ class SimulatedRobotNode(RobotNode):
                                   for value, fallback in zip(given, getattr(default, key))])
         return PidGains(**rows)
 
+    def stop_commanding(self) -> None:
+        """Hold the present position."""
+        if self._cell is not None:
+            self._cell.hold()
+
     def clock_set_back(self) -> None:
         """Hold the present position, on the new clock."""
         if self._cell is not None:

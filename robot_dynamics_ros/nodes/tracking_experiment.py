@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.lively_motion import lively_motion
 from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
@@ -102,8 +102,15 @@ class TrackingExperimentNode(RobotNode):
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
+        self._stop('the node ends')
+
+    def stop_commanding(self) -> None:
+        """Brake the robot; that ends the experiment."""
+        self._stop('an unforeseen error')
+
+    def _stop(self, reason: str) -> None:
         if self._player is not None and self._player.running:
-            self._send(self._player.stop(self.now, 'the node ends'))
+            self._send(self._player.stop(self.now, reason))
 
     def _on_tick(self) -> None:
         if self.robot is None or not self.active or not self._samples:
@@ -164,7 +171,10 @@ class TrackingExperimentNode(RobotNode):
             np.array([sample.effort for sample in self._samples])))
         self._player = None
         if len(self._recordings) == len(self._outputs):
-            save_tracked_motions(self.settings.output, self._recordings)
+            try:
+                save_tracked_motions(self.settings.output, self._recordings)
+            except (RobotDynamicsError, OSError) as error:
+                self.fail(str(error))
             self.finished = True
             self.active = False
 

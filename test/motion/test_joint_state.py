@@ -122,3 +122,17 @@ def test_what_was_read_at_once_is_not_read_again():
     assert len(alike(reader, [1.05, 1.1])[0].objections) == 2
     reader.restart()
     assert len(alike(reader, [1.0, 1.1])[0].times) == 2
+
+
+@pytest.mark.parametrize('value', [1e155, -1e308, 1e10])
+def test_values_that_no_joint_has_are_none(value):
+    reader = JointStateReader(['a', 'b'])
+    with pytest.raises(StateError, match='joint b: no joint is at'):
+        reader.read(1.0, 1.0, ['a', 'b'], [0.0, value], [], [])
+    sample = reader.read(2.0, 2.0, ['a', 'b'], [0.0, 1.0], [value, 3.0], [4.0, value])
+    np.testing.assert_array_equal(sample.qd, [np.nan, 3.0])
+    np.testing.assert_array_equal(sample.effort, [4.0, np.nan])
+    many = reader.read_many([3.0, 4.0], 4.0, [['a', 'b']] * 2, [[0.0, 1.0], [value, 1.0]],
+                            [[], []], [[], []])
+    assert many.times.tolist() == [3.0]
+    assert len(many.objections) == 1

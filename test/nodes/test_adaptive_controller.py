@@ -250,3 +250,30 @@ def test_whatever_is_measured_commands_are_finite_and_limited(node, commands, ro
 def test_shuffled_joints_are_sorted(node, commands, model):
     node.receive(joint_state_message(node.now, Q[::-1], names=JOINTS[::-1]))
     assert_close(efforts(commands)[0], model.torque(Q, [0, 0], [0, 0]), OTHER_IMPLEMENTATION)
+
+
+def test_a_payload_beyond_all_robots_does_not_take_the_weight_away(node, commands, model):
+    see(node)
+    node.receive(payload_message(1e308, model.chain.tip))
+    see(node)
+    assert node.under_control
+    node.trigger_deactivate()
+    assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
+
+
+def test_an_unforeseen_error_ends_control_with_the_weight_until_the_next_trajectory(
+        node, commands, model, monkeypatch):
+    see(node)
+
+    def fail(*arguments):
+        raise ZeroDivisionError('nobody foresaw this')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(node._stream.controller, 'command', fail)
+        see(node)
+    assert not node.under_control
+    assert_close(efforts(commands)[-1], model.gravity_torque(Q), OTHER_IMPLEMENTATION)
+    assert node.diagnostics.counted('unforeseen errors') == 1
+    node.receive(motion_message())
+    see(node)
+    assert node.under_control

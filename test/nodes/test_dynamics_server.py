@@ -193,3 +193,18 @@ def test_efforts_are_read_as_the_joints_file_says(make_node, planar, chain, tmp_
         node.receive(joint_state_message(time, Q, [0.0, 0.0],
                                                  [0.1 - 2.0 / 50.0, weight[1]]))
     np.testing.assert_allclose(residual[0].effort, [2.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize('state', [
+    {'position': [1e308, 0.0]}, {'position': [0.0, 0.0], 'velocity': [1e200, 1e200]},
+    {'position': [0.0, 0.0], 'acceleration': [1e308, 1e308]},
+    {'position': [float('inf'), 0.0]}])
+def test_a_state_without_finite_torque_is_refused(make_node, planar, state):
+    node = make_node(DynamicsServerNode, robot_description=planar)
+    answer = node.call(GetDynamics.Request(**state))
+    if answer.success:
+        assert np.all(np.isfinite([*answer.torque, *answer.mass_matrix]))
+    else:
+        assert 'not finite' in answer.message
+        assert len(answer.torque) == 0
+    assert answer.success == (state == {'position': [1e308, 0.0]}), 'sines are always finite'

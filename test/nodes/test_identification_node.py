@@ -324,3 +324,47 @@ def test_an_unknown_set_and_a_node_without_robot_are_answered(make_node, node):
     told = published(empty, '/mlc')
     tell(empty)
     assert told == []
+
+
+@pytest.mark.parametrize('content', [b'', b'half a file', b'PK\x03\x04', b'\x93NUMPY\x01\x00'])
+def test_a_damaged_checkpoint_is_kept_aside_and_learning_starts_from_the_urdf(
+        make_node, planar, true_model, tmp_path, content):
+    path = tmp_path / 'state.npz'
+    path.write_bytes(content)
+    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
+    assert node.diagnostics.counted('refused checkpoints') == 1
+    assert not path.exists()
+    assert (tmp_path / 'state.npz.damaged').read_bytes() == content
+    assert answer(node).state == MlcSet.FROM_URDF
+    move(node, true_model, 3.0)
+    node.trigger_deactivate()
+    assert path.exists(), 'learning goes on as if there had been none'
+
+
+def test_a_checkpoint_with_any_bit_flipped_does_not_end_the_node(make_node, planar, true_model,
+                                                                 tmp_path, rng):
+    path = tmp_path / 'state.npz'
+    settings = {'robot_description': planar, 'checkpoint_file': str(path)}
+    node = make_node(IdentificationNode, **settings)
+    move(node, true_model, 3.0)
+    node.trigger_deactivate()
+    whole = path.read_bytes()
+    for _ in range(20):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bytes(damaged) if rng.random() < 0.5 else
+                         whole[:rng.integers(len(whole))])
+        again = make_node(IdentificationNode, **settings)
+        assert np.all(np.isfinite(answer(again).values))
+
+
+@pytest.mark.parametrize('value', [1e155, -1e308, 1e10])
+def test_a_joint_state_where_no_joint_can_be_is_dropped(node, true_model, value):
+    def far(message):
+        message.position[1] = value
+
+    move(node, true_model, 20.0)
+    changed = move(node, true_model, 5.0, start=30.0, change=far)
+    assert node.diagnostics.counted('dropped joint states') == changed
+    assert node.diagnostics.counted('unforeseen errors') == 0
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)

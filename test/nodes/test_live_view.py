@@ -94,3 +94,19 @@ def test_parameters_of_another_robot_are_refused(node):
     node.stream = io.StringIO()
     node.tick(PERIOD)
     assert node.stream.getvalue() == ''
+
+
+def test_parameters_of_an_unknown_state_are_refused(node):
+    message = estimate_to_message(learned(node, 1.0), stamp(1.0))
+    message.state = 77
+    node.receive(message)
+    assert node.diagnostics.counted('refused parameters') == 1
+
+
+def test_a_history_that_cannot_be_written_does_not_hide_the_end(make_node, planar, tmp_path):
+    node = make_node(LiveViewNode, robot_description=planar,
+                     history_file=str(tmp_path / 'nowhere' / 'history.npz'))
+    node.receive(estimate_to_message(learned(node, 1.0), stamp(1.0)))
+    node.trigger_deactivate()
+    assert not node.active
+    assert node.diagnostics.counted('unforeseen errors') == 0

@@ -15,8 +15,10 @@ from support.motions import swinging_samples
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
+from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.payload_identification import PayloadIdentificationNode
+from robot_dynamics_ros.robot import load_robot
 
 pytestmark = pytest.mark.ros
 
@@ -90,3 +92,14 @@ def test_a_robot_that_hides_its_weight_is_refused(make_node, description, tmp_pa
 def test_a_reset_without_a_robot_is_answered(make_node):
     node = make_node(PayloadIdentificationNode)
     assert 'no robot' in node.call(Trigger.Request(), '~/reset').message
+
+
+def test_a_reset_whose_file_has_gone_is_answered(make_node, description, chain, tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    write_parameters(path, load_robot(description).estimate)
+    node = make_node(PayloadIdentificationNode, robot_description=description,
+                     parameters_file=str(path))
+    path.unlink()
+    answer = node.call(Trigger.Request(), '~/reset')
+    assert not answer.success
+    assert 'parameters.yaml' in answer.message

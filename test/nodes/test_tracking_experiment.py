@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tracking experiment: one motion several ways, recorded."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.availability import skip_without_ros
@@ -116,3 +118,10 @@ def test_a_load_at_no_place_is_refused(make_node, planar, tmp_path):
     with pytest.raises(ParameterError, match='load_place: 2 numbers, expected 3'):
         make_node(TrackingExperimentNode, start=False, robot_description=planar,
                   output=str(tmp_path / 'a.npz'), load_mass=1.0, load_place=[0.0, 0.1])
+
+
+def test_recordings_that_cannot_be_written_are_a_failure_with_a_reason(node, tmp_path):
+    node.settings = replace(node.settings, output=str(tmp_path / 'nowhere' / 'tracking.npz'))
+    run(node, 60.0)
+    assert node.finished
+    assert 'nowhere' in node.failure

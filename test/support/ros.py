@@ -91,7 +91,7 @@ class RosDomain:
 
     def start(self, module, *arguments):
         """Start a module as a process and return its NodeProcess."""
-        output = self._folder / f'{len(self._processes)}_{module}.txt'
+        output = self._folder / f'{len(list(self._folder.iterdir()))}_{module}.txt'
         process = NodeProcess(module, arguments, output)
         self._processes.append(process)
         return process
@@ -99,6 +99,10 @@ class RosDomain:
     def kill(self, process):
         """End a process by force; that it does so uncleanly is no failure."""
         process.kill()
+        self._processes.remove(process)
+
+    def forget(self, process):
+        """Care no longer how a process has ended."""
         self._processes.remove(process)
 
     @contextmanager

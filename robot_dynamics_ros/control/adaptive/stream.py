@@ -94,6 +94,11 @@ class AdaptiveStream(SafeStream[AdaptiveStreamSettings]):
         self._end(reason)
         self.enabled = self._waiting = False
 
+    def end(self, reason: str) -> None:
+        """End control with safe torques; a trajectory or `enable` begins it again."""
+        if self.running:
+            self._end(reason)
+
     def follow(self, trajectory: Trajectory, start: float, now: float,
                measured: JointSample | None) -> None:
         """

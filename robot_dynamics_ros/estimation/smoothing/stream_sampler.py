@@ -18,6 +18,10 @@ _RATE_SAMPLES = 30
 
 #: Smoothed samples per period of the cut-off frequency.
 _KEPT = 4.0
+#: Velocity [rad/s, m/s] and acceleration [rad/s^2, m/s^2] that no joint has.
+_FASTEST, _QUICKEST = 1e3, 1e5
+#: Shortest time between two joint states of a robot; stamps that are closer are wrong [s].
+_SHORTEST_STEP = 1e-5
 
 
 class StreamSampler:
@@ -76,7 +80,13 @@ class StreamSampler:
             k += 1
         if self._smoother is None or k == len(t):
             return []
-        return self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:], torque[k:])
+        states = self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:], torque[k:])
+        # one sensor value that is far off must not outweigh everything that was learned
+        possible = [state for state in states if np.abs(state.qd).max() <= _FASTEST
+                    and np.abs(state.qdd).max() <= _QUICKEST]
+        if len(possible) < len(states):
+            self._cut += CutOut(invalid_state=len(states) - len(possible))
+        return possible
 
     def _wait(self, t: float, q: Array, qd: Array | None, tau: Array) -> None:
         """Collect the first samples until the sampling rate is known."""
@@ -89,6 +99,8 @@ class StreamSampler:
         if steps.size < _RATE_SAMPLES // 2:
             return
         step = float(np.median(steps))
+        if step < _SHORTEST_STEP:
+            return
         cutoff = min(self._cutoff, 0.4 / step)
         every = max(1, int(1.0 / (_KEPT * cutoff * step)))
         self._smoother = FixedLagSmoother(self._n, step, cutoff, every)

@@ -26,6 +26,9 @@ from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_way
 
 _NANOSECONDS = 1_000_000_000
 
+#: Largest mass of a payload [kg], and largest distance of its parts from the tip frame [m].
+_HEAVIEST, _LARGEST = 1e4, 10.0
+
 #: Field of the message, field of JointPhysics.
 _JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
                 'coulomb_friction': 'coulomb', 'torque_offset': 'offset'}
@@ -130,14 +133,22 @@ def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:
 
     :param message: payload with the tip link as frame_id.
     :param tip: name of the tip link.
-    :raises ParameterError: another frame, or a body that cannot exist.
+    :raises ParameterError: another frame, or a body that cannot exist or that no robot carries.
     """
     frame, body = message.header.frame_id, message.inertia
     if frame != tip and body.m != 0.0:
         raise ParameterError(f"payload: frame_id is '{frame}', expected the tip link '{tip}'")
-    return payload_inertia(body.m, [body.com.x, body.com.y, body.com.z],
-                           [[body.ixx, body.ixy, body.ixz], [body.ixy, body.iyy, body.iyz],
-                            [body.ixz, body.iyz, body.izz]])
+    centre = [body.com.x, body.com.y, body.com.z]
+    tensor = [[body.ixx, body.ixy, body.ixz], [body.ixy, body.iyy, body.iyz],
+              [body.ixz, body.iyz, body.izz]]
+    # written so that NaN and infinity pass on to the check of every payload
+    if body.m > _HEAVIEST or np.abs(centre).max() > _LARGEST or (
+            np.abs(tensor).max() > max(body.m, 0.0) * _LARGEST**2 > 0.0):
+        raise ParameterError(
+            f'payload: {body.m:g} kg with centre of mass {centre} m and inertia of up to '
+            f'{np.abs(tensor).max():g} kg m^2; no robot carries more than {_HEAVIEST:g} kg or '
+            f'further out than {_LARGEST:g} m')
+    return payload_inertia(body.m, centre, tensor)
 
 
 def payload_to_message(payload: Inertia, tip: str, time: Time) -> InertiaStamped:
@@ -192,6 +203,10 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
         if len(getattr(message, field)) != length:
             raise ParameterError(f'minimal parameters: {len(getattr(message, field))} {field}, '
                                  f'expected {length}')
+    if message.state not in list(EstimateState):
+        known_states = ', '.join(f'{each.value} ({each.name})' for each in EstimateState)
+        raise ParameterError(f'minimal parameters: state {message.state} is unknown; expected '
+                             f'{known_states}')
     deviations = np.array(message.standard_deviations)
     known = np.isfinite(deviations)
     return MlcEstimate(

@@ -36,6 +36,7 @@ class Diagnostics:
         self._values: dict[str, Any] = {}
         self._counts: Counter[str] = Counter()
         self._recent: Counter[str] = Counter()
+        self._failed = False  # an error since the last message
         self._published: tuple[float, Counter[str]] = (time.monotonic(), Counter())
         self._latencies: dict[str, deque[float]] = {}
         self._logged: dict[str, float] = {}
@@ -69,12 +70,30 @@ class Diagnostics:
         :param message: one sentence for people.
         :param number: number of occurrences.
         """
+        if self._due(kind, number, kind):
+            self._node.get_logger().warning(message)
+
+    def error(self, kind: str, message: str, place: str) -> None:
+        """
+        Count as `warn` does, and log as an error, with a throttle for each place.
+
+        :param kind: short key of the counter.
+        :param message: one sentence for people.
+        :param place: file and line, or what else tells one error from another.
+        """
+        self._failed = True
+        if self._due(kind, 1, f'{kind} {place}'):
+            self._node.get_logger().error(message)
+
+    def _due(self, kind: str, number: int, line: str) -> bool:
+        """Count something that should not be, and return whether it is time to log this line."""
         self._counts[kind] += number
         self._recent[kind] += number
         now = time.monotonic()
-        if now - self._logged.get(kind, -LOG_PERIOD) >= LOG_PERIOD:
-            self._logged[kind] = now
-            self._node.get_logger().warning(message)
+        due = now - self._logged.get(line, -LOG_PERIOD) >= LOG_PERIOD
+        if due:
+            self._logged[line] = now
+        return due
 
     def clipped(self, joint_names: Sequence[str], numbers: Iterable[int],
                 consequence: str = '') -> None:
@@ -99,10 +118,10 @@ class Diagnostics:
             time.perf_counter() - start)
 
     def status(self) -> DiagnosticStatus:
-        """Return the present status; warnings count until the next one is published."""
+        """Return the present status; warnings and errors count until one is published."""
         level, message = self._level, self._message
         if level == DiagnosticStatus.OK and self._recent:
-            level = DiagnosticStatus.WARN
+            level = DiagnosticStatus.ERROR if self._failed else DiagnosticStatus.WARN
             message = ', '.join(f'{kind}: {number}' for kind, number in self._recent.items())
         values = {**self._values, **self._counts}
         since, before = self._published
@@ -124,3 +143,4 @@ class Diagnostics:
         self._publisher.publish(message)
         self._published = (time.monotonic(), self._counts.copy())
         self._recent.clear()
+        self._failed = False

@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import samples_from_messages
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
@@ -131,7 +131,11 @@ class LearningNode(RobotNode):
     # For a node to override
 
     def learn(self, samples: JointSamples) -> None:
-        """Learn from joint states, at least one; efforts in the unit of the robot."""
+        """
+        Learn from joint states, at least one; efforts in the unit of the robot.
+
+        :raises RobotDynamicsError: they are of no use.
+        """
 
     @property
     def learning(self) -> bool:
@@ -159,7 +163,10 @@ class LearningNode(RobotNode):
         for objection in samples.objections:
             self.diagnostics.warn('dropped joint states', objection)
         if len(samples.times):
-            self.learn(samples)
+            try:
+                self.learn(samples)
+            except RobotDynamicsError as error:
+                self.diagnostics.warn('dropped joint states', str(error), len(samples.times))
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; what was learned is kept."""

@@ -6,12 +6,18 @@ Lifecycle: *configure* reads the description and creates publishers and subscrip
 lets the node act, *deactivate* brings it to rest. With `autostart` the node is configured and
 activated at start. It is so without a robot description, too: then it waits for the topic, and
 its diagnostics say so.
+
+Nothing that comes from outside ends a node. Every callback goes through `RobotNode.guarded`: an
+error that its handler does not foresee is logged with its place and counted, what the node
+commands comes to a safe end, and the node stays up.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 from geometry_msgs.msg import InertiaStamped
@@ -23,10 +29,11 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
+from robot_dynamics_ros.nodes.support.unforeseen import described, place
 from robot_dynamics_ros.robot import Robot, load_robot
 
 #: Latched: a subscriber that joins late gets the last message.
@@ -34,6 +41,9 @@ LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 #: Matches reliable and best-effort publishers.
 SENSOR = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+#: Callbacks of the lifecycle.
+_TRANSITIONS = ('on_configure', 'on_cleanup', 'on_shutdown', 'on_activate', 'on_deactivate',
+                'on_error')
 
 
 class RobotNode(LifecycleNode):
@@ -42,6 +52,7 @@ class RobotNode(LifecycleNode):
     settings_type: ClassVar[type[RobotNodeSettings]] = RobotNodeSettings
     #: True = the payload comes from the topic.
     follows_payload: ClassVar[bool] = True
+    active = False
 
     def __init__(self, name: str, **options: Any) -> None:
         """
@@ -51,20 +62,27 @@ class RobotNode(LifecycleNode):
         :param options: keyword arguments of rclpy's Node.
         :raises ParameterError: a parameter of the wrong type or outside its range.
         """
+        for transition in _TRANSITIONS:  # rclpy says nothing about their errors
+            setattr(self, transition, self.guarded(
+                getattr(self, transition), lambda error, state: self._not_done()))
         super().__init__(name, **options)
+        for service in (each for each in self.services
+                        if not hasattr(each.callback, '__wrapped__')):
+            service.callback = self._guarded_service(service.srv_type, service.callback)
         self.settings: Any = declare(self, self.settings_type)
         self.diagnostics = Diagnostics(self)
         self.robot: Robot | None = None
-        self.active = False
         self.finished = False  # True ends the process
         self.failure = ''  # why it ends; the exit code is 1 then
         self._payload: InertiaStamped | None = None
-        self.add_on_set_parameters_callback(self._judge_parameters)
-        self.add_post_set_parameters_callback(self._take_parameters)
+        self.add_on_set_parameters_callback(self.guarded(
+            self._judge_parameters, lambda error, changes: SetParametersResult(
+                successful=False, reason=described(error))))
+        self.add_post_set_parameters_callback(self.guarded(self._take_parameters))
         backwards = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1),
                                   on_clock_change=True)
         self._jump = self.get_clock().create_jump_callback(
-            backwards, post_callback=self._on_jump)
+            backwards, post_callback=self.guarded(self._on_jump))
         self._permanent = [entity for entity, _ in self._entities()]
 
     # For a node to override
@@ -88,11 +106,97 @@ class RobotNode(LifecycleNode):
     def come_to_rest(self) -> None:
         """Leave the robot in a safe state: the node is about to stop acting."""
 
+    def stop_commanding(self) -> None:
+        """Bring what the node commands to a safe end after an error; it stays active."""
+
     def clock_set_back(self) -> None:
         """Forget what depends on earlier times."""
 
+    def check_settings(self, settings: Any) -> None:
+        """
+        Refuse settings that contradict each other, before they are taken over.
+
+        :raises RobotDynamicsError: these settings cannot be used; the present ones stay.
+        """
+
     def settings_changed(self) -> None:
-        """Use parameters that were changed while running; may raise RobotDynamicsError."""
+        """Use parameters that were changed while running."""
+
+    # Unforeseen errors
+
+    def guarded(self, callback: Callable[..., Any],
+                otherwise: Callable[..., Any] = lambda error, *arguments: None
+                ) -> Callable[..., Any]:
+        """
+        Return a callback that never raises.
+
+        :param callback: function that may fail in a way that nobody foresaw.
+        :param otherwise: function that gets the error and the arguments and returns the result
+            after a failure.
+        """
+        @functools.wraps(callback)
+        def safe(*arguments: Any) -> Any:
+            try:
+                return callback(*arguments)
+            except Exception as error:
+                self.unforeseen(error)
+                return otherwise(error, *arguments)
+        return safe
+
+    def unforeseen(self, error: Exception) -> None:
+        """Report an error that nobody foresaw, and bring what the node commands to a safe end."""
+        self._report(error)
+        try:
+            if self.active:
+                self.stop_commanding()
+        except Exception as another:
+            self._report(another)
+
+    def _report(self, error: Exception) -> None:
+        text = f'unforeseen error: {described(error)}'
+        if hasattr(self, 'diagnostics'):
+            self.diagnostics.error('unforeseen errors', text, place(error))
+        else:
+            self.get_logger().error(text)
+
+    def _guarded_service(self, kind: Any, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a service callback that answers after an unforeseen error, too."""
+        def answer(error: Exception, request: Any, response: Any) -> Any:
+            response = kind.Response()  # without success
+            if hasattr(response, 'message'):
+                response.message = f'unforeseen error: {described(error)}'
+            return response
+        if not callback.__module__.startswith('rclpy.'):
+            return self.guarded(callback, answer)
+
+        @functools.wraps(callback)
+        def refuse(request: Any, response: Any) -> Any:
+            # parameters and lifecycle: what they call here is guarded, so rclpy itself has
+            # found that the request makes no sense
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.diagnostics.warn('refused requests', f'{kind.__name__}: {described(error)}')
+                return answer(error, request, response)
+        return refuse
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., Any],
+                            *arguments: Any, **options: Any) -> Any:
+        """Subscribe as rclpy does, with a guarded callback."""
+        return super().create_subscription(msg_type, topic, self.guarded(callback), *arguments,
+                                           **options)
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any],
+                       **options: Any) -> Any:
+        """Offer a service as rclpy does, with a guarded callback."""
+        return super().create_service(srv_type, srv_name,
+                                      self._guarded_service(srv_type, callback), **options)
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[..., Any],
+                     *arguments: Any, **options: Any) -> Any:
+        """Create a timer as rclpy does, with a guarded callback."""
+        return super().create_timer(timer_period_sec, self.guarded(callback), *arguments,
+                                    **options)
 
     # Time
 
@@ -119,7 +223,12 @@ class RobotNode(LifecycleNode):
         except RobotDynamicsError as error:
             self.get_logger().error(str(error))
             self.diagnostics.state(str(error), error=True)
+            self._forget()
             return TransitionCallbackReturn.FAILURE
+        except Exception as error:
+            self.diagnostics.state(f'unforeseen error: {described(error)}', error=True)
+            self._forget()
+            raise
         if not self.settings.robot_description:
             self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         if self.follows_payload:
@@ -139,11 +248,7 @@ class RobotNode(LifecycleNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot and remove what configure created."""
         self.rest()
-        self.robot = None
-        self.remove_interfaces()
-        for made, destroy in self._entities():
-            if made not in self._permanent:
-                destroy(made)
+        self._forget()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -154,8 +259,21 @@ class RobotNode(LifecycleNode):
     def rest(self) -> None:
         """Come to rest and stop acting."""
         if self.active:
-            self.come_to_rest()
+            self.guarded(self.come_to_rest)()
         self.active = False
+
+    def _not_done(self) -> TransitionCallbackReturn:
+        """Stop acting after a transition that failed."""
+        self.rest()
+        return TransitionCallbackReturn.FAILURE
+
+    def _forget(self) -> None:
+        """Forget the robot and remove what configure created."""
+        self.robot = None
+        self.guarded(self.remove_interfaces)()
+        for made, destroy in self._entities():
+            if made not in self._permanent:
+                destroy(made)
 
     def fail(self, reason: str) -> None:
         """End the process with an error."""
@@ -244,6 +362,8 @@ class RobotNode(LifecycleNode):
 
     def _on_description(self, message: String) -> None:
         try:
+            if '<' not in message.data:  # the name of a file comes as a parameter only
+                raise UrdfError('the message is not URDF text')
             self._load(message.data)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused descriptions', f'robot_description refused: {error}')
@@ -251,22 +371,34 @@ class RobotNode(LifecycleNode):
                 self.diagnostics.state(f'robot_description refused: {error}', error=True)
 
     def _on_payload(self, message: InertiaStamped) -> None:
-        self._payload = message
-        if self.robot is not None:
-            self._carry(self.robot, message)
+        if self.robot is None:
+            self._payload = message
+        elif self._carry(self.robot, message):
+            self._payload = message
             self.payload_changed(self.robot)
 
-    def _carry(self, robot: Robot, message: InertiaStamped) -> None:
+    def _carry(self, robot: Robot, message: InertiaStamped) -> bool:
+        """Return whether a robot can carry this payload from now on."""
         try:
             robot.carry(payload_from_message(message, robot.chain.tip))
-            self.diagnostics.value('payload [kg]', robot.payload.mass)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused payloads', str(error))
+            return False
+        self.diagnostics.value('payload [kg]', robot.payload.mass)
+        return True
 
     # Parameters
 
     def _judge_parameters(self, changes: list[Parameter]) -> SetParametersResult:
-        return judge(self.settings_type, changes)
+        result = judge(self.settings_type, changes)
+        known = {each.name for each in fields(self.settings_type)}
+        new = {each.name: each.value for each in changes if each.name in known}
+        if result.successful and new:
+            try:
+                self.check_settings(replace(self.settings, **new))
+            except RobotDynamicsError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        return result
 
     def _take_parameters(self, changes: list[Parameter]) -> None:
         self.settings = read(self, self.settings_type)

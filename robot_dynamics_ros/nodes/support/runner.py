@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 import rclpy
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.unforeseen import described
 
 #: Longest time that a signal waits for the executor [s].
 RESPONSE = 0.1
@@ -58,21 +59,27 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    # with ROS's own handlers the context dies with the signal, and no last message gets out
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
+        # with ROS's own handlers the context dies with the signal, and no last message gets out
+        rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         node = make_node()
-    except RobotDynamicsError as error:
-        get_logger('robot_dynamics_ros').fatal(str(error))
-        rclpy.shutdown()
+    except Exception as error:
+        get_logger('robot_dynamics_ros').fatal(
+            str(error) if isinstance(error, RobotDynamicsError) else described(error))
+        rclpy.try_shutdown()
         return 1
     executor = executor_type()
     executor.add_node(node)
     started = _start(node)
     try:
         while started and rclpy.ok() and not (stop.is_set() or node.finished):
-            executor.spin_once(timeout_sec=RESPONSE)
-    finally:  # also after an unforeseen error: a controller applies the last torque for ever
+            try:
+                executor.spin_once(timeout_sec=RESPONSE)
+            except ExternalShutdownException:
+                break
+            except Exception as error:  # outside every callback
+                node.unforeseen(error)
+    finally:
         if started:
             node.rest()
         executor.remove_node(node)

@@ -8,6 +8,7 @@ parameters ``effort_limits.<joint>`` override the effort limits of the robot.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -154,6 +155,8 @@ def declare_number(node: Node, name: str, description: str) -> float | None:
     except ParameterException as error:
         raise ParameterError(f'parameter {name}: {error}') from error
     value: float | None = node.get_parameter_or(name).value
+    if value is not None and math.isnan(value):
+        raise ParameterError(f'parameter {name} must be a number, got nan')
     return value
 
 
@@ -179,7 +182,12 @@ def _objection(metadata: Any, value: Any) -> str:
     choices = metadata['choices']
     words = value if isinstance(value, (tuple, list)) else (value,)
     wrong = [word for word in words if choices and word not in choices]
-    return f"must be one of {', '.join(choices)}, got '{wrong[0]}'" if wrong else ''
+    if wrong:
+        return f"must be one of {', '.join(choices)}, got '{wrong[0]}'"
+    # NaN is inside every range of ROS
+    unusable = [word for word in words if isinstance(word, float) and (
+        math.isnan(word) or (math.isinf(word) and metadata['maximum'] != math.inf))]
+    return f'must be finite, got {unusable[0]}' if unusable else ''
 
 
 def effort_limits(node: Node, chain: Chain) -> EffortLimits:

@@ -22,6 +22,7 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.nodes.support.unforeseen import described
 
 #: Time between two checks that the controller is there [s].
 PERIOD = 0.5
@@ -46,7 +47,7 @@ class _Goal:
     """A goal under way: its handle at the controller, and whether it is to be cancelled."""
 
     def __init__(self) -> None:
-        self.finished = Future()  # of the controller's answer; None = it has gone
+        self.finished = Future()  # of the controller's answer; None = there will be none
         self.forwarded: ClientGoalHandle | None = None
         self.cancelled = False
 
@@ -61,7 +62,8 @@ class TrajectoryRelay:
 
     def __init__(self, node: Node, action_type: Any, *, name: str, controller: str,
                  fill: Callable[[JointTrajectory], JointTrajectory],
-                 refuse: Callable[[str], None]) -> None:
+                 refuse: Callable[[str], None],
+                 unforeseen: Callable[[Exception], None]) -> None:
         """
         Offer the action.
 
@@ -72,8 +74,10 @@ class TrajectoryRelay:
         :param fill: function that returns a trajectory with efforts; may raise
             RobotDynamicsError.
         :param refuse: function that gets the reason why a goal was not executed.
+        :param unforeseen: function that gets an error that nobody foresaw.
         """
         self._type, self._fill, self._refuse = action_type, fill, refuse
+        self._unforeseen = unforeseen
         self._node, self._controller = node, controller
         self._goals: dict[bytes, _Goal] = {}
         self._client = ActionClient(node, action_type, controller)
@@ -130,6 +134,11 @@ class TrajectoryRelay:
             return await self._relay(handle, goal)
         except RobotDynamicsError as error:
             return self._failed(handle, self._type.Result.INVALID_GOAL, str(error))
+        except Exception as error:
+            self._unforeseen(error)
+            _cancel(goal)
+            return self._failed(handle, self._type.Result.INVALID_GOAL,
+                                f'unforeseen error: {described(error)}')
         finally:
             del self._goals[key]
 
@@ -141,16 +150,29 @@ class TrajectoryRelay:
             if handle.is_active:
                 handle.publish_feedback(message.feedback)
 
-        goal.forwarded = await self._client.send_goal_async(request, feedback_callback=pass_on)
-        if not goal.forwarded.accepted:
+        def taken(future: Future) -> None:
+            goal.forwarded = future.result()
+            if not goal.forwarded.accepted:
+                goal.finish(None)
+            elif goal.finished.done():  # too late: nobody waits for it any more
+                _cancel(goal)
+            else:
+                if goal.cancelled:
+                    _cancel(goal)
+                goal.forwarded.get_result_async().add_done_callback(
+                    self._guarded(lambda result: goal.finish(result.result())))
+
+        self._client.send_goal_async(request, feedback_callback=self._guarded(pass_on)
+                                     ).add_done_callback(self._guarded(taken))
+        response = await goal.finished  # not of the client's future, which may never be done
+        forwarded = goal.forwarded
+        if forwarded is None:
+            return self._failed(handle, self._type.Result.INVALID_GOAL,
+                                f'{self._controller} has gone away before it took the goal')
+        if not forwarded.accepted:
             return self._failed(handle, self._type.Result.INVALID_GOAL,
                                 f'{self._controller} has refused the goal; a controller without '
                                 'an effort interface refuses efforts')
-        if goal.cancelled:
-            _cancel(goal)
-        goal.forwarded.get_result_async().add_done_callback(
-            lambda future: goal.finish(future.result()))
-        response = await goal.finished
         if response is None:
             return self._failed(handle, self._type.Result.PATH_TOLERANCE_VIOLATED,
                                 f'{self._controller} has gone away while it executed the goal')
@@ -160,6 +182,14 @@ class TrajectoryRelay:
             end = handle.abort  # the controller stopped by itself: nobody asked us to cancel
         end()
         return response.result
+
+    def _guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        def safe(argument: Any) -> None:
+            try:
+                callback(argument)
+            except Exception as error:
+                self._unforeseen(error)
+        return safe
 
     def _failed(self, handle: ServerGoalHandle, code: int, message: str) -> Any:
         handle.abort()

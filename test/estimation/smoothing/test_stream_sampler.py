@@ -97,3 +97,23 @@ def test_a_clock_that_stands_still_gives_no_rate():
 def test_a_cutoff_that_is_not_positive_is_refused():
     with pytest.raises(ParameterError, match='cutoff must be positive, got 0'):
         sampler(cutoff=0.0)
+
+
+def test_a_sensor_value_that_is_far_off_is_left_out():
+    t, q, qd, tau = stream(2000)
+    stage = sampler()
+    q[1000, 0] = 1e6
+    states = stage.feed_many(t, q, qd, tau)
+    assert stage.cut_out.invalid_state > 0
+    assert len(states) > 100
+    assert max(np.abs(state.qd).max() for state in states) < 1e3
+    assert states[-1].t > t[1500], 'it goes on after that'
+
+
+def test_stamps_that_no_robot_sends_do_not_set_the_sampling_rate():
+    t, q, qd, tau = stream()
+    stage = sampler()
+    assert stage.feed_many(1e-9 * np.arange(60), q[:60], qd, tau[:60]) == []
+    assert stage.step == 0.0
+    assert stage.feed_many(1.0 + t, q, qd, tau)
+    assert stage.step == pytest.approx(12 * STEP)

@@ -235,3 +235,13 @@ def test_a_new_description_starts_with_its_own_parameters(make_node, planar, lea
     assert_close(torque(node), compile_model(chain_from_urdf(planar)).torque(Q, QD, QDD),
                  OTHER_IMPLEMENTATION)
     assert mlc(node).state == MlcSet.FROM_URDF
+
+
+@pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
+def test_learned_parameters_of_an_unknown_state_are_refused(make_node, planar, learned, kind):
+    node = live_node(make_node, planar, kind)
+    message = estimate_to_message(learned, stamp(1.0))
+    message.state = 77
+    node.receive(message)
+    assert node.diagnostics.counted('refused parameters') == 1
+    assert node.diagnostics.counted('unforeseen errors') == 0

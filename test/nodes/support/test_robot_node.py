@@ -6,9 +6,21 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+from diagnostic_msgs.msg import DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from std_msgs.msg import Float32, String
 from std_srvs.srv import SetBool, Trigger
+from support.failing_node import FailingNode
+from support.messages import payload_message
+from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 
 pytestmark = pytest.mark.ros
@@ -81,3 +93,118 @@ def test_timers_fire_by_their_period_unless_they_are_cancelled(node):
     assert node.heard == ['slow', 'slow', 'resting']
     with pytest.raises(LookupError, match='no timer with a period of 5'):
         node.tick(5.0)
+
+
+def test_no_unforeseen_error_leaves_a_callback(make_node, planar):
+    node = make_node(FailingNode, robot_description=planar)
+    tip = node.robot.chain.tip
+    for _ in range(100):
+        node.receive(Float32())
+        node.receive(payload_message(1.0, tip))
+        answer = node.call(Trigger.Request(), '~/request')
+        assert answer.success or 'nobody foresaw this' in answer.message
+        node.tick(0.01)
+        node.set_parameters([Parameter('use_sim_time', value=True)])
+        node.set_parameters([Parameter('use_sim_time', value=False)])
+    assert node.successes > 100
+    assert node.failures == node.diagnostics.counted('unforeseen errors') > 100
+    assert node.stops > 100
+    assert node.diagnostics.status().level == DiagnosticStatus.ERROR
+    node.diagnostics.publish()
+    assert node.diagnostics.status().level == DiagnosticStatus.OK
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert not node.active, 'though it failed to come to rest'
+
+
+class FailsOnce(RobotNode):
+    """Fails in its first transition of a kind."""
+
+    def __init__(self, **options):
+        super().__init__('fails_once', **options)
+        self.left = {'configure', 'activate'}
+
+    def _fail(self, transition):
+        if transition in self.left:
+            self.left.remove(transition)
+            raise KeyError(transition)
+
+    def make_interfaces(self):
+        self.create_subscription(Float32, 'input', print, 10)
+        self._fail('configure')
+
+    def on_activate(self, state):
+        result = super().on_activate(state)
+        self._fail('activate')
+        return result
+
+
+def test_a_transition_that_fails_can_be_tried_again(make_node, planar):
+    node = make_node(FailsOnce, start=False, robot_description=planar)
+    before = len(list(node.subscriptions))
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert "KeyError: 'configure'" in node.diagnostics.status().message
+    assert len(list(node.subscriptions)) == before, 'nothing is left over'
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
+    assert not node.active
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert node.active
+    assert node.diagnostics.counted('unforeseen errors') == 2
+
+
+def test_a_payload_that_no_robot_carries_is_refused_and_the_former_one_stays(make_node, planar):
+    node = make_node(FeedforwardNode, robot_description=planar)
+    tip = node.robot.chain.tip
+    node.receive(payload_message(2.0, tip, (0.1, 0.0, 0.0)))
+    weight = node.robot.model.gravity_torque([0.3, 0.4])
+    bad = [payload_message(mass, tip) for mass in (1e308, 2e4, -1.0, float('nan'), float('inf'))]
+    bad += [payload_message(1.0, tip, (x, 0.0, 0.0)) for x in (1e308, 11.0, float('nan'))]
+    for value in (1e308, 101.0, -1.0, float('nan')):
+        bad.append(payload_message(1.0, tip))
+        bad[-1].inertia.ixx = bad[-1].inertia.iyy = value
+    for message in bad:
+        node.receive(message)
+    assert node.diagnostics.counted('refused payloads') == len(bad)
+    assert node.robot.payload.mass == 2.0
+    assert list(node.robot.model.gravity_torque([0.3, 0.4])) == list(weight)
+    node._on_description(String(data=planar))
+    assert node.robot.payload.mass == 2.0, 'for the next description, too'
+
+
+def test_settings_that_contradict_each_other_are_refused_while_running(make_node, planar):
+    node = make_node(FeedforwardNode, robot_description=planar, mode='stream',
+                     feedback_frequency=10.0)
+    result, = node.set_parameters([Parameter('gravity_mode', value='only')])
+    assert not result.successful
+    assert 'has no computed torque' in result.reason
+    assert node.settings.gravity_mode == 'full'
+    result, = node.set_parameters([Parameter('resample_rate', value=float('nan'))])
+    assert not result.successful
+    assert 'nan' in result.reason
+    assert node.set_parameters([Parameter('gravity_mode', value='none')])[0].successful
+
+
+def test_a_request_that_rclpy_cannot_answer_is_refused_and_stops_nothing(make_node, planar):
+    node = make_node(FailingNode, robot_description=planar)
+    node.fails = False
+    assert not node.call(ChangeState.Request(transition=Transition(id=99))).success
+    wrong = SetParameters.Request(parameters=[
+        ParameterMessage(name='base', value=ParameterValue(type=77))])
+    assert node.call(wrong).results == []
+    assert node.diagnostics.counted('refused requests') == 2
+    assert node.diagnostics.counted('unforeseen errors') == node.stops == 0
+    assert node.active
+
+
+@pytest.mark.parametrize('text', ['x' * 100_000, '/etc/hostname', ''])
+def test_a_description_that_is_no_text_of_a_urdf_is_refused(make_node, text):
+    node = make_node(FeedforwardNode)
+    node.receive(String(data=text))
+    assert node.diagnostics.counted('refused descriptions') == 1
+    assert 'not URDF text' in node.diagnostics.status().message
+
+
+def test_a_stop_before_there_is_a_robot_is_no_error(make_node):
+    node = make_node(FeedforwardNode, mode='stream')
+    node.receive(JointTrajectory())
+    assert node.diagnostics.counted('unforeseen errors') == 0

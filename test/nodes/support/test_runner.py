@@ -1,13 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a node process ends when something unforeseen happens."""
+"""How a node process lives and ends when something unforeseen happens."""
+
+import random
+import signal
+import time
 
 import pytest
+from support.availability import skip_without_ros
+
+skip_without_ros()
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from std_msgs.msg import Float32
+from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 
+NODES = 'robot_dynamics_ros.nodes.'
 
-def test_a_node_comes_to_rest_even_after_an_unforeseen_error(ros):
+
+def test_a_node_whose_callbacks_fail_at_random_stays_up_and_works(ros):
     node = ros.start('support.failing_node')
-    assert node.wait() == 1
+    topic = ros.node.create_publisher(Float32, 'input', 10)
+    ros.spin_until(topic.get_subscription_count, 'the node')
+    answers = []
+    for _ in range(30):
+        topic.publish(Float32())
+        answers.append(ros.call(Trigger, 'failing/request', Trigger.Request()))
+    assert {answer.success for answer in answers} == {True, False}
+    assert all(answer.success or 'nobody foresaw this' in answer.message for answer in answers)
+    first = ros.receive(Float32, 'failing/successes')[0].data
+    ros.spin_until(lambda: ros.receive(Float32, 'failing/successes')[0].data > first + 10,
+                   'more successes')
+    status = ros.receive(DiagnosticArray, '/diagnostics')[0].status[0]
+    assert status.level == DiagnosticStatus.ERROR
+    assert 'unforeseen errors' in status.message
+    assert node.interrupt() == 0, node.output
     assert 'came to rest' in node.output
-    assert 'nobody foresaw this' in node.output
+    assert 'nobody foresaw this (failing_node.py:' in node.output
+    assert 'nobody foresaw this either' in node.output
+    assert 'Traceback' not in node.output
+
+
+def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parameter_file, planar):
+    node = ros.start(f'{NODES}feedforward', *parameter_file(robot_description=planar))
+
+    def change(transition):
+        request = ChangeState.Request(transition=transition)
+        return ros.call(ChangeState, 'feedforward/change_state', request).success
+
+    for transition in (Transition(id=99), Transition(label='dance'),
+                       Transition(id=Transition.TRANSITION_CONFIGURE)):
+        assert not change(transition)
+    ros.call(SetParameters, 'feedforward/set_parameters', SetParameters.Request(
+        parameters=[Parameter(name='resample_rate', value=ParameterValue(type=77))]))
+    assert change(Transition(id=Transition.TRANSITION_DEACTIVATE))
+    assert node.exit_code is None, node.output
+
+
+@pytest.mark.parametrize(('node', 'parameters', 'arguments', 'texts'), [
+    ('feedforward', {'controller_action': 'bad name!'}, (),
+     ('bad name!', 'trajectory_relay.py:')),
+    ('feedforward', {}, ('-r', '__node:=bad name'), ('Error: ',)),
+    ('feedforward', {'gravity': [0.0, 0.0, float('nan')]}, (),
+     ('gravity must be finite, got nan',)),
+])
+def test_an_unforeseen_error_at_start_is_named(ros, parameter_file, planar, monkeypatch, node,
+                                               parameters, arguments, texts):
+    module = 'support.relaying_node' if 'controller_action' in parameters else NODES + node
+    process = ros.start(module, *parameter_file(robot_description=planar, **parameters),
+                        *arguments)
+    assert process.wait() == 1, process.output
+    assert 'Traceback' not in process.output
+    for text in texts:
+        assert text in process.output
+
+
+@pytest.mark.parametrize('name', ['feedforward', 'identification', 'live_view'])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_any_time_of_the_start_ends_a_node_quietly(ros, parameter_file, planar, name,
+                                                               number):
+    arguments = parameter_file(robot_description=planar)
+    moments = random.Random(f'{name}{number}')
+    for _ in range(5):
+        process = ros.start(f'{NODES}{name}', *arguments)
+        time.sleep(moments.uniform(0.15, 2.0))  # before that it is Python that starts
+        process.signal(number)
+        assert process.wait() in (0, -number), process.output
+        assert 'Traceback' not in process.output
+        ros.forget(process)

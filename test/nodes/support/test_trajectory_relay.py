@@ -13,6 +13,7 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
+from rclpy.task import Future
 from robot_dynamics_test_interfaces.action import FollowJointTrajectory
 from support.controller import Controller
 from support.messages import motion_message
@@ -32,7 +33,7 @@ class Cell:
 
     def __init__(self, context, executor):
         self._executor = executor
-        self.refusals = []
+        self.refusals, self.errors = [], []
         self.nodes = {name: rclpy.create_node(name, context=context)
                       for name in ('client', 'relay', 'controller')}
         for node in self.nodes.values():
@@ -40,7 +41,8 @@ class Cell:
         self.client = ActionClient(self.nodes['client'], FollowJointTrajectory, 'relay/follow')
         self.relay = TrajectoryRelay(
             self.nodes['relay'], FollowJointTrajectory, name='relay/follow',
-            controller='controller/follow', fill=self._fill, refuse=self.refusals.append)
+            controller='controller/follow', fill=self._fill, refuse=self.refusals.append,
+            unforeseen=self.errors.append)
         self.controller = Controller(self.nodes['controller'], FollowJointTrajectory,
                                      'controller/follow')
         self.feedback = []
@@ -49,6 +51,8 @@ class Cell:
 
     @staticmethod
     def _fill(message):
+        if len(message.points) > 2:
+            raise KeyError('nobody foresaw this')
         if len(message.points) != 2:
             raise TrajectoryError('expected two points')
         for point in message.points:
@@ -73,6 +77,10 @@ class Cell:
         return self.finished(self.client.send_goal_async(
             goal, feedback_callback=lambda message: self.feedback.append(message.feedback)),
             'the answer to the goal')
+
+    @staticmethod
+    def controller_goal():
+        return FollowJointTrajectory.Goal(trajectory=motion_message())
 
     def started(self, count=1):
         self.until(lambda: len(self.controller.handles) >= count, 'the goal at the controller')
@@ -183,6 +191,36 @@ def test_a_controller_that_goes_away_ends_the_goal(cell):
     assert 'has gone' in response.result.error_string
     assert not cell.send().accepted
     assert 'no action server controller/follow' in cell.refusals[-1]
+
+
+def test_a_controller_that_goes_away_before_it_answers_ends_the_goal(cell, monkeypatch):
+    # a request that is lost with its controller
+    monkeypatch.setattr(cell.relay._client, 'send_goal_async', lambda *_, **__: Future())
+    handle = cell.send()
+    cell.controller.close()
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert 'has gone away before it took the goal' in response.result.error_string
+
+
+def test_a_goal_that_the_controller_takes_too_late_is_cancelled_there(cell, monkeypatch):
+    answer, send = Future(), cell.relay._client.send_goal_async
+    monkeypatch.setattr(cell.relay._client, 'send_goal_async', lambda *_, **__: answer)
+    handle = cell.send()
+    monkeypatch.setattr(cell.relay._client, 'server_is_ready', lambda: False)
+    assert 'has gone away' in cell.result(handle).result.error_string
+    sent = send(cell.controller_goal())
+    answer.set_result(cell.finished(sent, 'the answer of the controller'))
+    cell.until(lambda: cell.controller.endings[0].done(), 'the cancel request')
+
+
+def test_an_unforeseen_error_aborts_the_goal_and_is_reported(cell):
+    bad = motion_message()
+    bad.points = [*bad.points, bad.points[-1]]
+    response = cell.result(cell.send(bad))
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert "KeyError: 'nobody foresaw this'" in response.result.error_string
+    assert isinstance(cell.errors[0], KeyError)
 
 
 def test_a_missing_control_msgs_is_named(monkeypatch):

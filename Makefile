@@ -3,6 +3,7 @@
 # make test    lint and all tests       make bench   measured figures
 # make setup   only make .venv          make clean   remove what make has made
 # make fuzz    damaged and hostile input for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
+# make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
@@ -21,7 +22,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz coverage bench clean
+.PHONY: help setup demo test lint fuzz soak coverage bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -58,6 +59,10 @@ bench: setup
 	@for script in benchmark/bench_*.py; do \
 	  echo "== $$script"; $(BIN)/python $$script || exit 1; \
 	done
+
+MINUTES ?= 10
+soak: setup
+	$(BIN)/python test/soak/run.py --minutes $(MINUTES)
 
 clean:
 	rm -rf .venv build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \

@@ -34,6 +34,7 @@ setup(
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{PACKAGE}/config', sorted(glob('config/*.*'))),
+        (f'share/{PACKAGE}/security', ['security/policies.xml']),
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf'))),
         (f'share/{PACKAGE}/benchmark', ['benchmark/pinocchio_baseline.py']),
     ],

@@ -179,7 +179,7 @@ def test_every_python_folder_is_a_package():
 
 def test_every_source_file_names_its_licence():
     folders = ('.ci', '.github', 'benchmark', 'config', 'environment', 'launch',
-               'robot_dynamics_interfaces', 'robot_dynamics_ros', 'test', 'urdf')
+               'robot_dynamics_interfaces', 'robot_dynamics_ros', 'security', 'test', 'urdf')
     suffixes = {'.cmake', '.msg', '.py', '.srv', '.urdf', '.xml', '.yaml', '.yml'}
     files = [ROOT / name for name in ('.ci/run', '.pre-commit-config.yaml', 'CITATION.cff',
                                       'Makefile', 'package.xml', 'setup.py')]

@@ -55,6 +55,10 @@ class SafeSettings(Protocol):
     def safe_end(self) -> SafeEnd:
         """Command after the end of control."""
 
+    @property
+    def largest_error(self) -> float:
+        """Distance of a joint from its reference that ends control [rad, m]; inf = never."""
+
 
 Settings = TypeVar('Settings', bound=SafeSettings)
 
@@ -106,9 +110,17 @@ class SafeStream(ABC, Generic[Settings]):
         """Return why the law cannot use a fresh joint state, or ''."""
         return ''
 
-    def _finished(self, now: float) -> str:
+    def _finished(self, now: float, measured: JointSample) -> str:
         """Return why the law has nothing more to do, or ''."""
         return ''
+
+    def _too_far(self, error: Array) -> str:
+        """Return which joint is too far from its reference, or '', for errors (n,) [rad, m]."""
+        far = int(np.argmax(np.abs(error)))
+        if abs(error[far]) <= self.settings.largest_error:  # false for NaN, too
+            return ''
+        return (f'joint {self.limits.joint_names[far]} is {error[far]:.3g} rad or m away from its '
+                f'reference, more than largest_error {self.settings.largest_error:g}')
 
     def _silent_after_end(self) -> bool:
         """Return whether one safe command is enough."""
@@ -152,7 +164,9 @@ class SafeStream(ABC, Generic[Settings]):
             return None
         if self._running:
             reason = ('the clock was set back' if now < self._last_time else
-                      self.objection(now, measured) or self._finished(now))
+                      self.objection(now, measured))
+            if not reason and measured is not None:
+                reason = self._finished(now, measured)
             if reason:
                 self._end(reason)
         self._last_time = now

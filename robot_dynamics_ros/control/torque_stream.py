@@ -15,7 +15,11 @@ from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.motion_limits import MotionLimits
+from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
+
+#: Why a motion ends that has gone well.
+TRAJECTORY_ENDED = 'the trajectory has ended'
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,9 @@ class StreamSettings:
     :param safe_end: command after the motion.
     :param joint_state_timeout: age beyond which joint states end the motion [s].
     :param feedback: gains of computed torque, or None for feedforward alone.
+    :param largest_error: distance of a joint from its reference with which no motion starts, and
+        that ends one [rad, m]; inf = never.
+    :param motion_limits: limits of positions and velocities, or None for none.
     """
 
     limits: EffortLimits
@@ -35,6 +42,8 @@ class StreamSettings:
     safe_end: SafeEnd = 'gravity'
     joint_state_timeout: float = 0.1
     feedback: ComputedTorqueGains | None = None
+    largest_error: float = np.inf
+    motion_limits: MotionLimits | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other."""
@@ -42,6 +51,25 @@ class StreamSettings:
         if self.feedback is not None and self.gravity_mode == 'only':
             raise ParameterError("gravity_mode 'only' has no computed torque; use 'full' or "
                                  "'none', or leave the feedback gains away")
+
+
+@dataclass(frozen=True, eq=False)
+class _Motion:
+    """A trajectory on the clock, and the way from the measured state to its first point."""
+
+    trajectory: Trajectory
+    start: float
+    approach: Trajectory
+    approach_start: float
+
+    @property
+    def end(self) -> float:
+        return self.start + self.trajectory.duration
+
+    def sample(self, now: float) -> TrajectorySample:
+        if now - self.start < self.trajectory.times[0]:
+            return self.approach.sample(now - self.approach_start)
+        return self.trajectory.sample(now - self.start)
 
 
 class TorqueStream(SafeStream[StreamSettings]):
@@ -55,8 +83,7 @@ class TorqueStream(SafeStream[StreamSettings]):
         """
         super().__init__(settings, 'no trajectory yet')
         self._model: TorqueModel | None = None
-        self._trajectory: Trajectory | None = None
-        self._start = 0.0
+        self._motion: _Motion | None = None
 
     @property
     def limits(self) -> EffortLimits:
@@ -72,7 +99,9 @@ class TorqueStream(SafeStream[StreamSettings]):
         :param start: clock time of its time zero [s].
         :param now: clock time [s].
         :param measured: the newest joint state, or None.
-        :raises StateError: no fresh joint state: nobody knows where the robot is.
+        :raises StateError: no fresh joint state: nobody knows where the robot is; or the robot is
+            too far from where the trajectory is now.
+        :raises TrajectoryError: a position or velocity beyond its limits.
         """
         try:
             state = self._usable(now, measured)
@@ -80,8 +109,16 @@ class TorqueStream(SafeStream[StreamSettings]):
             self.stop('no fresh joint state')
             raise StateError('no fresh joint state: a torque stream cannot start; check '
                              'joint_states and joint_state_timeout') from error
-        self._trajectory, delay = trajectory.begun(now - start, state.q, state.qd_or_rest)
-        self._start = start - delay
+        # only the first point is joined with the present state: the others may be many
+        approach, delay = trajectory.first_point().begun(now - start, state.q, state.qd_or_rest)
+        motion = _Motion(trajectory, start, approach, start - delay)
+        if reason := self._too_far(motion.sample(now).q - state.q):
+            raise StateError(f'{reason}: a torque stream cannot start there; begin where the '
+                             'robot is, or leave time to the first point')
+        if self.settings.motion_limits is not None:
+            self.settings.motion_limits.check_velocities(approach)
+            self.settings.motion_limits.check(trajectory)
+        self._motion = motion
         self._begin(now)
 
     def stop(self, reason: str) -> None:
@@ -105,15 +142,16 @@ class TorqueStream(SafeStream[StreamSettings]):
         self._model = model
         return self._command(now, measured)
 
-    def _finished(self, now: float) -> str:
-        assert self._trajectory is not None
-        return ('the trajectory has ended' if now - self._start > self._trajectory.duration
-                else '')
+    def _finished(self, now: float, measured: JointSample) -> str:
+        assert self._motion is not None
+        if now > self._motion.end:
+            return TRAJECTORY_ENDED
+        return self._too_far(self._motion.sample(now).q - measured.q)
 
     def _effort(self, now: float, measured: JointSample) -> LimitedEffort:
-        assert self._trajectory is not None and self._model is not None
+        assert self._motion is not None and self._model is not None
         mode, feedback = self.settings.gravity_mode, self.settings.feedback
-        desired = self._trajectory.sample(now - self._start)
+        desired = self._motion.sample(now)
         if feedback is None:
             return self.limits.limit(feedforward_torque(self._model, desired.q, desired.qd,
                                                         desired.qdd, mode))

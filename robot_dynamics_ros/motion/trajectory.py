@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array, freeze, read_only
 from robot_dynamics_ros.errors import TrajectoryError
+
+#: Number of segments whose polynomials are made together where one time is sampled.
+_PART = 256
 
 _OPTIONAL = ('velocities', 'accelerations', 'efforts')
 
@@ -183,6 +187,8 @@ class Trajectory:
             at rest; from the last point on: that point, zero for what it does not fill.
         """
         t = np.asarray(times, dtype=np.float64)
+        if t.ndim == 0 and len(self) > 2 * _PART:
+            return self._part_at(float(t)).sample(t)
         piece = np.searchsorted(self.times, t, side='right')
         moving = (piece > 0) & (piece < len(self))
         # at rest nothing depends on the time, however far away it is
@@ -194,6 +200,34 @@ class Trajectory:
             c[1] + s * (2.0 * c[2] + s * (3.0 * c[3] + s * (4.0 * c[4] + s * 5.0 * c[5]))),
             2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5])),
             effort[piece] + s * slope[piece])
+
+    def _part_at(self, time: float) -> Trajectory:
+        """
+        Return the points around a time, as a trajectory of its own.
+
+        A control loop asks for one time after the other: it shall not wait for the polynomials of
+        a hundred thousand points.
+        """
+        segment = int(np.searchsorted(self.times[1:-1], time, side='right'))
+        first = segment - segment % _PART
+        if first not in self._latest_part:
+            self._latest_part.clear()
+            self._latest_part[first] = self._points(slice(first, first + _PART + 1))
+        return self._latest_part[first]
+
+    @cached_property
+    def _latest_part(self) -> dict[int, Trajectory]:
+        """The part that was sampled last, by its first point."""
+        return {}
+
+    def _points(self, points: slice) -> Trajectory:
+        fields: dict[str, Any] = {field: getattr(self, field)[points]
+                                  for field in ('times', 'positions', *_OPTIONAL)}
+        return replace(self, **fields)
+
+    def first_point(self) -> Trajectory:
+        """Return the first point alone."""
+        return self._points(slice(0, 1))
 
     def joined_with(self, other: Trajectory) -> Trajectory:
         """Return this trajectory followed by the points of another one of the same joints."""
@@ -232,7 +266,7 @@ class Trajectory:
         if now >= self.times[0]:
             return self, 0.0
         delay = max(-now, 0.0)
-        later = replace(self, times=self.times + delay)
+        later = replace(self, times=self.times + delay) if delay else self
         return later.with_start(now + delay, q, qd), delay
 
     def with_efforts(self, efforts: Array | None) -> Trajectory:
@@ -246,6 +280,8 @@ class Trajectory:
 
         :raises TrajectoryError: a joint is missing or unknown.
         """
+        if tuple(joint_names) == self.joint_names:
+            return self
         missing = [name for name in joint_names if name not in self.joint_names]
         unknown = [name for name in self.joint_names if name not in joint_names]
         if missing or unknown:
@@ -287,16 +323,50 @@ def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float]
 def _table(field: str, rows: Rows, joint_names: Sequence[str]) -> Array:
     """Return the rows as an (N, n) array with NaN for an empty row."""
     n = len(joint_names)
-    required = field == 'positions'
-    for point, row in enumerate(rows):
-        if len(row) != n and (len(row) or required):
-            advice = '' if len(row) else '; a trajectory without positions is not supported'
-            raise TrajectoryError(f'point {point} has {len(row)} {field}, expected {n}, one per '
-                                  f'joint{advice}')
-    empty = [np.nan] * n
-    table = np.array([row if len(row) else empty for row in rows], dtype=np.float64)
-    for point, joint in np.argwhere(~np.isfinite(table)):
-        if len(rows[point]):
-            raise TrajectoryError(f'joint {joint_names[joint]}: {field} of point {point} is not '
-                                  f'finite ({table[point, joint]})')
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    odd = (lengths != n) & ((lengths != 0) | (field == 'positions'))
+    if np.any(odd):
+        point = int(np.argmax(odd))
+        check_row_length(field, int(lengths[point]), point, n)
+    table = np.full((len(rows), n), np.nan)
+    # one flat run through all numbers: numpy would ask every row what it is
+    filled = lengths != 0
+    values = np.fromiter(chain.from_iterable(rows), np.float64, count=int(lengths.sum()))
+    table[filled] = values.reshape(-1, n)
+    if not np.all(np.isfinite(values)):
+        for i in np.flatnonzero(filled):
+            check_filled(field, table[i:i + 1], joint_names, first=int(i))
     return table
+
+
+def check_row_length(field: str, length: int, point: int, n: int) -> None:
+    """
+    Refuse a row of a waypoint that is neither full nor, where that is allowed, empty.
+
+    :param field: name of the field.
+    :param length: number of values.
+    :param point: index of the waypoint.
+    :param n: number of joints.
+    :raises TrajectoryError: another length.
+    """
+    if length != n and (length or field == 'positions'):
+        advice = '' if length else '; a trajectory without positions is not supported'
+        raise TrajectoryError(f'point {point} has {length} {field}, expected {n}, one per '
+                              f'joint{advice}')
+
+
+def check_filled(field: str, rows: Array, joint_names: Sequence[str], *, first: int) -> None:
+    """
+    Refuse a number that is not finite in rows that are filled.
+
+    :param field: name of the field.
+    :param rows: (N, n) values.
+    :param joint_names: n names.
+    :param first: index of the waypoint of row 0.
+    :raises TrajectoryError: NaN or infinity.
+    """
+    bad = ~np.isfinite(rows)
+    if np.any(bad):
+        point, joint = (int(index) for index in np.argwhere(bad)[0])
+        raise TrajectoryError(f'joint {joint_names[joint]}: {field} of point {first + point} is '
+                              f'not finite ({rows[point, joint]})')

@@ -36,6 +36,7 @@ from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.service_quality import SERVICE
 from robot_dynamics_ros.nodes.support.settings import JointSetting, declare_number, setting
 from robot_dynamics_ros.robot import Robot
 
@@ -73,9 +74,11 @@ class DynamicsServerNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create services and topics."""
-        self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
+        self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics,
+                            qos_profile=SERVICE)
         offer_mlc(self, self._estimate)
-        self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
+        self.create_service(SetPayload, '~/set_payload', self._on_set_payload,
+                            qos_profile=SERVICE)
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
         if self.settings.publish_shares:

@@ -27,11 +27,17 @@ from robot_dynamics_ros.control.feedforward import (
     add_feedforward,
 )
 from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
-from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStream
+from robot_dynamics_ros.control.torque_stream import (
+    TRAJECTORY_ENDED,
+    StreamSettings,
+    TorqueStream,
+)
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.motion_limits import MotionLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.nodes.support.conversion import (
+    check_point_count,
     doubles,
     joint_state,
     seconds,
@@ -42,6 +48,7 @@ from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
 from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,
@@ -76,6 +83,9 @@ class FeedforwardNodeSettings(SourceSettings):
         choices=GRAVITY_MODES, changeable=True)
     joint_state_timeout: float = setting(
         0.1, 'age above which joint states are not used [s]', minimum=0.001, maximum=10.0)
+    largest_error: float = setting(
+        0.3, 'distance of a joint from its reference with which no motion starts in stream mode, '
+             'and that ends one [rad, m]; .inf = never', minimum=0.001, maximum=float('inf'))
     stream_rate: float = setting(200.0, 'torque commands per second in stream mode [1/s]',
                                  minimum=1.0, maximum=2000.0)
     torques_rate: float = setting(50.0, 'rate of ~/torques in trajectory mode [1/s]',
@@ -120,7 +130,10 @@ class FeedforwardNode(RobotNode):
         if p.controller_action:
             self._relay = self._make_relay(p.controller_action, streaming)
         self._source.make_interfaces()
-        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        # as bytes in stream mode: torques must not wait for a long message to become objects
+        self.create_subscription(
+            JointTrajectory, 'joint_trajectory',
+            self._on_stream_trajectory if streaming else self._on_trajectory, 10, raw=streaming)
         self._joints.subscribe()
 
     def action_type(self) -> Any:
@@ -148,7 +161,8 @@ class FeedforwardNode(RobotNode):
         self._source.use_robot(robot)
         self.come_to_rest()
         self._limits = limits
-        self._position_limits = robot.chain.position_limits
+        self._motion_limits = MotionLimits(robot.chain.joint_names, robot.chain.position_limits,
+                                           robot.chain.velocity_limits)
         self._joints.use_robot(robot.chain)
         self.settings_changed()
 
@@ -163,18 +177,18 @@ class FeedforwardNode(RobotNode):
             return
         p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
-                                             p.maximum_points, self._position_limits)
+                                             p.maximum_points, self._motion_limits.positions)
         settings = self._stream_settings(p, self._limits)
         if self._stream is None or self._stream.settings.limits is not self._limits:
             self._stream = TorqueStream(settings)
         self._stream.settings = settings
 
-    @staticmethod
-    def _stream_settings(p: Any, limits: EffortLimits) -> StreamSettings:
+    def _stream_settings(self, p: Any, limits: EffortLimits) -> StreamSettings:
         feedback = (ComputedTorqueGains.critically_damped(p.feedback_frequency,
                                                           len(limits.joint_names))
                     if p.feedback_frequency > 0.0 else None)
-        return StreamSettings(limits, p.gravity_mode, p.safe_end, p.joint_state_timeout, feedback)
+        return StreamSettings(limits, p.gravity_mode, p.safe_end, p.joint_state_timeout, feedback,
+                              p.largest_error, self._motion_limits)
 
     def come_to_rest(self) -> None:
         """Command a safe torque: a controller applies the last one for ever."""
@@ -206,15 +220,34 @@ class FeedforwardNode(RobotNode):
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
             if self.active and not message.points:
-                self._stop(message)
-            elif self.settings.mode == 'stream':
-                self._start_stream(message)
+                self._sent = None
+                self._output.publish(message)
+                self.diagnostics.count('stops')
             else:
                 self._output.publish(self._filled(message))
         except RobotDynamicsError as error:
-            self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
+            self._drop(error)
+
+    def _on_stream_trajectory(self, message: bytes | JointTrajectory) -> None:
+        now = self.now  # of receipt, however long reading takes
+        try:
+            robot, _, stream = self._usable()
+            with self.diagnostics.timed('trajectory'):
+                received = received_trajectory(message, self.settings.maximum_points)
+                if received.trajectory is None:
+                    stream.stop('stopped by an empty trajectory')
+                    self.diagnostics.count('stops')
+                    return
+                stream.start(received.trajectory.in_order(robot.chain.joint_names),
+                             received.start or now, now, self._joints.latest)
+            self.diagnostics.count('trajectories')
+        except RobotDynamicsError as error:
+            self._drop(error)
             if self._stream is not None:
                 self._stream.stop('a new trajectory was refused')
+
+    def _drop(self, error: RobotDynamicsError) -> None:
+        self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')
 
     def _usable(self) -> tuple[Robot, FeedforwardSettings, TorqueStream]:
         if not self.active:
@@ -223,20 +256,12 @@ class FeedforwardNode(RobotNode):
             raise StateError('no robot description')
         return self.robot, self._settings, self._stream
 
-    def _start_stream(self, message: JointTrajectory) -> None:
-        robot, _, stream = self._usable()
-        with self.diagnostics.timed('trajectory'):
-            trajectory = trajectory_from_message(message).in_order(robot.chain.joint_names)
-            now = self.now
-            stream.start(trajectory, seconds(message.header.stamp) or now, now,
-                         self._joints.latest)
-        self.diagnostics.count('trajectories')
-
     def _filled(self, message: JointTrajectory) -> JointTrajectory:
         """Return a trajectory with efforts, and show these on ~/torques from now on."""
         robot, settings, _ = self._usable()
         with self.diagnostics.timed('trajectory'):
             now = self.now
+            check_point_count(len(message.points), settings.maximum_points)
             result = add_feedforward(robot.model, trajectory_from_message(message), settings,
                                      self._joints.fresh(now, self.settings.joint_state_timeout))
             filled = trajectory_to_message(result.trajectory, message.header)
@@ -247,15 +272,6 @@ class FeedforwardNode(RobotNode):
         self.diagnostics.count('trajectories')
         return filled
 
-    def _stop(self, message: JointTrajectory) -> None:
-        self._sent = None
-        if self.settings.mode == 'stream':
-            if self._stream is not None:
-                self._stream.stop('stopped by an empty trajectory')
-        else:
-            self._output.publish(message)
-        self.diagnostics.count('stops')
-
     def _on_stream_tick(self) -> None:
         if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
                 or not self.active):
@@ -263,13 +279,20 @@ class FeedforwardNode(RobotNode):
         was_running = self._stream.running
         command = self._stream.command(self.robot.model, self.now, self._joints.latest)
         if was_running and not self._stream.running:
-            self.get_logger().info(f'torque stream ended: {self._stream.ending}')
+            self._tell_end(self._stream.ending)
         if command is None:
             return
         self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
         self.diagnostics.clipped(self.robot.chain.joint_names, command.clamped)
         self._torques.publish(joint_state(self.get_clock().now().to_msg(),
                                           self.robot.chain.joint_names, command.effort))
+
+    def _tell_end(self, reason: str) -> None:
+        if reason == TRAJECTORY_ENDED:
+            self.get_logger().info(f'torque stream ended: {reason}')
+        else:
+            self.diagnostics.warn('ends of control', f'torque stream ended: {reason}; the safe '
+                                  'torque is commanded now')
 
     def _on_torques_tick(self) -> None:
         if self._sent is None:

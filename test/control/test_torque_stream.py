@@ -12,6 +12,7 @@ from robot_dynamics_ros.control.torque_stream import StreamSettings, TorqueStrea
 from robot_dynamics_ros.errors import ParameterError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.motion_limits import MotionLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 MODEL = Pendulums()
@@ -138,6 +139,54 @@ def test_feedback_without_measured_velocity_ends_the_motion():
     stream = started(feedback=ComputedTorqueGains([1.0], [1.0]))
     assert stream.command(MODEL, 10.1, state(10.1, qd=np.nan)).effort.tolist() == [0.0]
     assert 'velocities' in stream.ending
+
+
+def test_a_motion_far_from_the_robot_does_not_start():
+    """Three radians off with feedback gave full torque."""
+    stream = TorqueStream(StreamSettings(LIMITS, feedback=ComputedTorqueGains([1e4], [1e2]),
+                                         largest_error=0.25))
+    with pytest.raises(StateError, match=r'joint a is -3 rad or m away.*largest_error 0.25'):
+        stream.start(TRAJECTORY, 10.0, 10.0, state(10.0, q=3.0))
+    assert stream.command(MODEL, 10.01, state(10.01, q=3.0)) is None
+    stream.start(TRAJECTORY, 10.0, 10.5, state(10.5, q=0.45))
+    assert stream.running
+
+
+def test_time_to_the_first_point_bridges_any_distance():
+    stream = TorqueStream(StreamSettings(LIMITS, largest_error=0.1))
+    late = Trajectory(('a',), [5.0], [[1.0]], [[0.0]])
+    stream.start(late, 10.0, 10.0, state(10.0, q=0.0))
+    stream.command(MODEL, 12.5, state(12.5, q=0.5))
+    assert stream.running
+
+
+def test_lost_tracking_ends_the_motion_with_the_weight_at_once():
+    stream = started(largest_error=0.35)
+    stream.command(MODEL, 10.1, state(10.1))
+    assert stream.running
+    effort = stream.command(MODEL, 10.8, state(10.8, q=0.4)).effort
+    np.testing.assert_allclose(effort, [10.0 * np.cos(0.4)])
+    assert 'joint a is 0.496 rad or m away' in stream.ending
+
+
+@pytest.mark.parametrize(('trajectory', 'message'), [
+    (Trajectory(('a',), [0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]]), 'velocity 1.5'),
+    (Trajectory(('a',), [0.1, 9.0], [[0.0], [1.0]], [[0.0], [0.0]]), 'velocity 4.5'),
+    (Trajectory(('a',), [0.0, 9.0], [[0.0], [3.0]], [[0.0], [0.0]]), 'position 3'),
+], ids=['too quick', 'too quick to the first point', 'too far'])
+def test_a_motion_beyond_the_limits_does_not_start(trajectory, message):
+    limits = MotionLimits(('a',), [[-2.0], [2.0]], [1.2])
+    stream = TorqueStream(StreamSettings(LIMITS, motion_limits=limits))
+    with pytest.raises(TrajectoryError, match=f'joint a: {message}'):
+        stream.start(trajectory, 10.0, 10.0, state(10.0))
+    assert not stream.running
+
+
+def test_a_robot_outside_its_limits_may_move_back_inside():
+    limits = MotionLimits(('a',), [[-2.0], [2.0]], [np.nan])
+    stream = TorqueStream(StreamSettings(LIMITS, motion_limits=limits))
+    stream.start(Trajectory(('a',), [1.0], [[1.9]]), 10.0, 10.0, state(10.0, q=2.1))
+    assert stream.running
 
 
 numbers = st.floats() | st.sampled_from([1e308, -1e308, 1e-320])

@@ -124,3 +124,14 @@ def test_a_wrong_trajectory_is_refused(changes, message):
     fields = {'joint_names': NAMES, 'times': [0.0, 1.0, 2.0], 'positions': np.zeros((3, 3))}
     with pytest.raises(TrajectoryError, match=message):
         Trajectory(**{**fields, **changes})
+
+
+@pytest.mark.parametrize('degree', [1, 3, 5])
+def test_one_time_of_a_long_trajectory_is_that_of_all_times(rng, degree):
+    trajectory = random_trajectory(rng, points=1025, degree=degree)
+    times = np.concatenate([[0.0, trajectory.duration + 1.0], trajectory.times[::64],
+                            trajectory.times[255:258], rng.uniform(0, trajectory.duration, 50)])
+    together = trajectory.sample(times)
+    for i, time in enumerate(times):
+        for one, all_of_them in zip(trajectory.sample(time), together):
+            np.testing.assert_array_equal(one, all_of_them[i])

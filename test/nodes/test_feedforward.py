@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 from support.messages import (
     JOINTS,
@@ -28,8 +29,10 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.nodes import feedforward
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
+from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
 
 pytestmark = pytest.mark.ros
 
@@ -334,7 +337,7 @@ def test_a_stream_commands_the_torque_of_the_trajectory(streaming, model):
 @pytest.mark.parametrize('ending', ['empty', 'refused', 'deactivated', 'clock'])
 def test_a_stream_ends_with_the_weight_of_the_arm(streaming, model, ending):
     commands = published(streaming, '/commands')
-    streaming.receive(joint_state_message(streaming.now, (0.2, 0.3)))
+    streaming.receive(joint_state_message(streaming.now, (0.1, 0.1)))
     streaming.receive(motion_message(start=streaming.now))
     streaming.tick(1.0 / streaming.settings.stream_rate)
     if ending == 'empty':
@@ -347,9 +350,9 @@ def test_a_stream_ends_with_the_weight_of_the_arm(streaming, model, ending):
         streaming.trigger_deactivate()
     else:
         streaming.clock_set_back()
-        streaming.receive(joint_state_message(1.0, (0.2, 0.3)))
+        streaming.receive(joint_state_message(1.0, (0.1, 0.1)))
         streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert_close(np.array(commands[-1].data), model.gravity_torque([0.2, 0.3]),
+    assert_close(np.array(commands[-1].data), model.gravity_torque([0.1, 0.1]),
                  OTHER_IMPLEMENTATION)
 
 
@@ -359,6 +362,73 @@ def test_a_stream_does_not_start_without_joint_states(streaming):
     streaming.tick(1.0 / streaming.settings.stream_rate)
     assert not commands
     assert dropped(streaming) == 1
+
+
+def test_a_stream_does_not_start_far_from_the_robot(streaming):
+    commands = published(streaming, '/commands')
+    streaming.receive(joint_state_message(streaming.now, (3.0, 0.0)))
+    streaming.receive(motion_message(start=streaming.now))
+    streaming.tick(1.0 / streaming.settings.stream_rate)
+    assert not commands
+    assert dropped(streaming) == 1
+
+
+@pytest.mark.parametrize('goal', [(9.0, 0.0), (2.5, 0.0)], ids=['position', 'velocity'])
+def test_a_stream_does_not_start_a_motion_beyond_the_limits(make_node, planar, goal):
+    node = make_node(FeedforwardNode, robot_description=planar.replace('"6"', '"4"'),
+                     mode='stream', joint_state_timeout=10.0)
+    commands = published(node, '/commands')
+    node.receive(joint_state_message(node.now, REST))
+    node.receive(motion_message(start=node.now, goal=goal))
+    node.tick(1.0 / node.settings.stream_rate)
+    assert not commands
+    assert dropped(node) == 1
+
+
+def test_lost_tracking_ends_a_stream_and_is_told(streaming, model):
+    commands = published(streaming, '/commands')
+    streaming.receive(joint_state_message(streaming.now, REST))
+    streaming.receive(motion_message(start=streaming.now))
+    streaming.tick(1.0 / streaming.settings.stream_rate)
+    streaming.receive(joint_state_message(streaming.now, (1.0, 0.0)))
+    streaming.tick(1.0 / streaming.settings.stream_rate)
+    assert_close(np.array(commands[-1].data), model.gravity_torque([1.0, 0.0]),
+                 OTHER_IMPLEMENTATION)
+    assert streaming.diagnostics.counted('ends of control') == 1
+
+
+@pytest.mark.parametrize('form', [serialize_message, lambda message: message],
+                         ids=['bytes', 'message'])
+def test_a_trajectory_counts_from_its_receipt_however_long_reading_takes(
+        make_node, planar, monkeypatch, form):
+    node = make_node(FeedforwardNode, now=100.0, robot_description=planar, mode='stream')
+    commands = published(node, '/commands')
+    node.receive(joint_state_message(100.0, REST))
+
+    def slowly(*arguments):
+        type(node).now = 105.0
+        return received_trajectory(*arguments)
+
+    monkeypatch.setattr(feedforward, 'received_trajectory', slowly)
+    subscription = next(each for each in node.subscriptions if each.msg_type is JointTrajectory)
+    assert subscription.raw
+    subscription.callback(form(motion_message()))
+    assert dropped(node) == 0
+    type(node).now = 100.01
+    node.tick(1.0 / node.settings.stream_rate)
+    assert len(commands) == 1
+    assert node.diagnostics.counted('ends of control') == 0
+
+
+@pytest.mark.parametrize('mode', ['trajectory', 'stream'])
+def test_more_points_than_allowed_are_refused(make_node, planar, mode):
+    node = make_node(FeedforwardNode, robot_description=planar, mode=mode, maximum_points=10,
+                     resample_rate=1.0, joint_state_timeout=10.0)
+    node.receive(joint_state_message(node.now, REST))
+    for points, refusals in ((10, 0), (11, 1)):
+        node.receive(trajectory_message([{'time': 0.1 * i, 'positions': REST}
+                                         for i in range(points)]))
+        assert dropped(node) == refusals
 
 
 class RelayingNode(FeedforwardNode):

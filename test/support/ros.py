@@ -40,6 +40,11 @@ class NodeProcess:
         return self._output_path.read_text(errors='replace')
 
     @property
+    def pid(self):
+        """Process id."""
+        return self._process.pid
+
+    @property
     def exit_code(self):
         """Exit code, or None while it runs."""
         return self._process.poll()

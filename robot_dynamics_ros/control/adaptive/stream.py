@@ -154,15 +154,9 @@ class AdaptiveStream(SafeStream[AdaptiveStreamSettings]):
         step = max(0.0, measured.time - self._last_stamp)
         self._last_stamp = measured.time
         desired = self._reference.sample(now)
-        self._check_distance(desired.q - measured.q)
+        if reason := self._too_far(desired.q - measured.q):
+            raise StateError(reason)
         return self.controller.command(desired, measured.q, measured.qd, step)
-
-    def _check_distance(self, error: Array) -> None:
-        far = int(np.argmax(np.abs(error)))
-        if not abs(error[far]) <= self.settings.largest_error:
-            name = self.limits.joint_names[far]
-            raise StateError(f'joint {name} is {error[far]:.3g} rad or m away from its reference, '
-                             f'more than largest_error {self.settings.largest_error:g}')
 
     def _weight(self, q: Array) -> Array:
         return self.controller.weight(q)

@@ -56,6 +56,19 @@ def doubles(values: Array) -> array[float]:
     return array('d', np.asarray(values, dtype=np.float64).tobytes())
 
 
+def check_point_count(points: int, maximum_points: int) -> None:
+    """
+    Refuse a trajectory with too many points, before they are read.
+
+    :param points: number of points.
+    :param maximum_points: largest number allowed.
+    :raises TrajectoryError: more.
+    """
+    if points > maximum_points:
+        raise TrajectoryError(f'the trajectory has {points} points, more than the '
+                              f'{maximum_points} allowed; split it, or raise maximum_points')
+
+
 def trajectory_from_message(message: JointTrajectory, *, with_efforts: bool = False) -> Trajectory:
     """
     Return the trajectory in a message.

@@ -10,6 +10,7 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.service_quality import SERVICE
 
 
 def offer_mlc(node: RobotNode, estimate: Callable[[str], MlcEstimate]) -> None:
@@ -31,4 +32,4 @@ def offer_mlc(node: RobotNode, estimate: Callable[[str], MlcEstimate]) -> None:
             node.diagnostics.warn('refused requests', f'get_mlc: {error}')
         return response
 
-    node.create_service(GetMlc, '~/get_mlc', answer)
+    node.create_service(GetMlc, '~/get_mlc', answer, qos_profile=SERVICE)

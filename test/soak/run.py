@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Run all soak scenarios for about as long as told, and print a table.
+
+``python test/soak/run.py [--minutes 10] [--only name]``; exit code 1 where a scenario fails.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import traceback
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
+from domain_coordinator import domain_id
+from support.ros import RosDomain
+
+from soak import scenarios
+from soak.scenarios import Row
+
+#: Robots and rates of the table of costs.
+ROBOTS, RATES = (1, 5, 10, 20), (100, 1000)
+
+
+def plan(minutes):
+    """Return the scenarios by name; those of fixed length take about five minutes."""
+    free = max(10.0, 60.0 * (minutes - 5.0))  # [s]
+    chosen = {
+        'load': partial(scenarios.load, duration=0.6 * free),
+        'bursts': partial(scenarios.bursts, duration=0.1 * free),
+        'namespaces': scenarios.namespaces,
+        'storm': scenarios.storm,
+        'descriptions': scenarios.descriptions,
+        'kills': partial(scenarios.kills, duration=0.3 * free),
+        'disk_full': partial(scenarios.bad_disk, full=True),
+        'read_only': partial(scenarios.bad_disk, full=False),
+        'shared_checkpoint': scenarios.shared_checkpoint}
+    for rate in RATES:
+        for robots in ROBOTS:
+            chosen[f'cost_{robots}_{rate}'] = partial(
+                scenarios.cost, robots=robots, rate=rate, duration=5.0)
+    return chosen
+
+
+def run(name, scenario):
+    """Return the rows of a scenario in a domain of its own; a failure is a row, too."""
+    with domain_id() as domain, tempfile.TemporaryDirectory() as folder:
+        os.environ.update(ROS_DOMAIN_ID=str(domain), ROS_LOG_DIR=folder,
+                          ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
+                          FASTDDS_BUILTIN_TRANSPORTS='UDPv4')
+        ros = None
+        try:
+            if name == 'lossy_network':
+                return scenario(folder)
+            ros = RosDomain(domain, Path(folder))
+            return scenario(ros, folder)
+        except Exception as error:  # the others shall run all the same
+            traceback.print_exc()
+            return [Row(name, f'{type(error).__name__}: {str(error).splitlines()[0]}', False)]
+        finally:
+            if ros is not None:
+                try:
+                    ros.close()
+                except AssertionError as error:
+                    print(error)
+
+
+def main():
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument('--minutes', type=float, default=10.0, help='about how long')
+    parser.add_argument('--only', action='append', help='name of a scenario; may be repeated')
+    arguments = parser.parse_args()
+    chosen = {**plan(arguments.minutes), 'lossy_network': scenarios.lossy_network}
+    rows = []
+    for name in arguments.only or chosen:
+        for row in run(name, chosen[name]):
+            rows.append(row)
+            print(line(row), flush=True)
+    print('\n| scenario | result | |\n|---|---|---|')
+    print('\n'.join(line(row) for row in rows))
+    return 1 if any(row.passed is False for row in rows) else 0
+
+
+def line(row):
+    """Return a row as text."""
+    verdict = {True: 'passed', False: 'FAILED', None: '-'}[row.passed]
+    return f'| {row.scenario} | {row.result} | {verdict} |'
+
+
+if __name__ == '__main__':
+    sys.exit(main())

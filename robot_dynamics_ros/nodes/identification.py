@@ -22,6 +22,7 @@ from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateE
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters.history import load_checkpoint, save_checkpoint
 from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
+from robot_dynamics_ros.files.atomic_file import set_aside
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
@@ -210,12 +211,10 @@ class IdentificationNode(LearningNode):
 
 def _kept_aside(path: str) -> str:
     """Keep a file from being overwritten, and return what became of it."""
-    aside = f'{path}.damaged'
     try:
-        Path(path).replace(aside)
-    except OSError as error:
-        return f'it cannot be kept as {aside}: {error.strerror}'
-    return f'it is kept as {aside}'
+        return f'it is kept as {set_aside(path)}'
+    except ParameterError as error:
+        return str(error)
 
 
 def main() -> int:

@@ -14,6 +14,11 @@ from robot_dynamics_ros.errors import StateError
 
 #: A stamp older than the last one by more than this means that the clock was reset [s].
 CLOCK_SET_BACK = 1.0
+#: No joint measures a larger position or velocity [rad, m, rad/s, m/s]: not even one that has
+#: turned for a day.
+LARGEST_STATE = 1e6
+#: No drive measures a larger effort, in whatever unit.
+LARGEST_EFFORT = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ class JointStateReader:
         :param position: one per name, or empty.
         :param velocity: one per name, or empty.
         :param effort: one per name, or empty.
-        :raises StateError: a joint or its position is missing or not finite, lists of different
+        :raises StateError: a joint or its position is missing or not possible, lists of different
             lengths, a stamp that is not later than the last one. The message is to be dropped.
         """
         time = time or received
@@ -97,12 +102,16 @@ class JointStateReader:
         columns = self._columns_of(names)
         q, qd, tau = (self._pick(columns, len(names), field, values) for field, values in
                       (('position', position), ('velocity', velocity), ('effort', effort)))
-        if not np.all(np.isfinite(q)):
-            name = self.joint_names[int(np.flatnonzero(~np.isfinite(q))[0])]
-            raise StateError(f'joint {name}: the joint state has no finite position; dropped')
+        possible = np.abs(q) <= LARGEST_STATE
+        if not possible.all():
+            joint = int(np.argmin(possible))
+            found = (f'the impossible position {q[joint]:g}' if np.isfinite(q[joint])
+                     else 'no finite position')
+            raise StateError(f'joint {self.joint_names[joint]}: the joint state has {found}; '
+                             'dropped')
         self._last_time = time
-        return JointSample(time, received, q, np.where(np.isfinite(qd), qd, np.nan),
-                           np.where(np.isfinite(tau), tau, np.nan))
+        return JointSample(time, received, q, _or_missing(qd, LARGEST_STATE),
+                           _or_missing(tau, LARGEST_EFFORT))
 
     def read_many(self, times: Sequence[float], received: float, names: Sequence[Sequence[str]],
                   positions: Sequence[Sequence[float]], velocities: Sequence[Sequence[float]],
@@ -151,12 +160,11 @@ class JointStateReader:
             else:
                 return None
         q, qd, effort = tables
-        if not np.isfinite(q).all():
+        if not (np.abs(q) <= LARGEST_STATE).all():
             return None
-        for table in (qd, effort):
-            table[~np.isfinite(table)] = np.nan
         self._last_time = float(t[-1])
-        return JointSamples(t, q, qd, effort, ())
+        return JointSamples(t, q, _or_missing(qd, LARGEST_STATE),
+                            _or_missing(effort, LARGEST_EFFORT), ())
 
     def _missing(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.joint_names if name not in names]
@@ -184,3 +192,8 @@ class JointStateReader:
             raise StateError(f'the joint state has {length} names and {len(values)} values of '
                              f'{field}; dropped')
         return np.array([values[column] for column in columns], dtype=np.float64)
+
+
+def _or_missing(values: Array, largest: float) -> Array:
+    """Return values with NaN in place of those that cannot have been measured."""
+    return np.where(np.abs(values) <= largest, values, np.nan)

@@ -17,6 +17,7 @@ from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.estimation.regression.least_squares import without_negative
+from robot_dynamics_ros.estimation.regression.outliers import OutlierBuffer, Sample, far_off
 from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
@@ -32,17 +33,29 @@ _POOR = 0.7
 #: Converged: the torque error due to uncertain parameters is below this part of the whole error.
 _CONVERGED = 0.3
 
-#: Memory of the averages, in samples used; a poor motion must be noticed earlier.
-_MEMORY, _GAIN_MEMORY = 400.0, 100.0
+#: Not converged: recent prediction errors are this many times those that the residuals promise,
+#: and more than this part of the torque.
+_BAD, _BAD_PART = 2.0, 0.02
+
+#: Memory of the averages, in samples used; a poor motion and bad predictions must be noticed
+#: earlier.
+_MEMORY, _SHORT_MEMORY = 400.0, 100.0
+
+#: Prediction errors count up to this many standard deviations in the average of the last ones.
+_LARGEST_ERROR = 10.0
+
+#: A torque that changes by less than this part while the velocity changes by more is stuck.
+_STUCK = 1e-9
 
 
 class OnlineEstimator:
     """
     Estimates the parameters of one robot from its joint states, sample by sample.
 
-    Unusable samples (NaN, backward time, gaps, saturated effort) are left out and counted in
-    `cut_out`. While the robot stands still, nothing is learned and nothing forgotten; while the
-    motion adds little new information, nothing is forgotten.
+    Unusable samples (NaN, backward time, gaps, saturated effort, implausible values, torques far
+    from their prediction for a moment) are left out and counted in `cut_out`. While the robot
+    stands still, nothing is learned and nothing forgotten; while the motion adds little new
+    information, nothing is forgotten.
 
     :param chain: the robot.
     :param effort: meaning of the efforts; None = joint torques [N m, N].
@@ -81,11 +94,15 @@ class OnlineEstimator:
         self._frozen = False
         self._gain = self._spread = 0.0
         self._squares = np.zeros((2, len(self.chain)))
+        self._outliers = OutlierBuffer()
+        self._recent = np.zeros(len(self.chain))  # mean square of the last prediction errors
+        self._before: SmoothedState | None = None
 
     @property
     def cut_out(self) -> CutOut:
         """Counts of what was not used so far."""
-        return self._cut + self._sampler.cut_out
+        return (self._cut + self._sampler.cut_out
+                + CutOut(unexpected_torque=self._outliers.outliers))
 
     @property
     def lag(self) -> float:
@@ -212,6 +229,7 @@ class OnlineEstimator:
         self._recursion = recursion
         self._fastest, self._squares = state['fastest'].copy(), state['squares'].copy()
         self._gain, self._spread = (float(value) for value in state['averages'])
+        self._recent = recursion.residual_sigma ** 2
         self.carry(payload)
 
     def _learn(self, state: SmoothedState) -> Array | None:
@@ -224,15 +242,40 @@ class OnlineEstimator:
             self._cut += CutOut(standstill=1)
             return None
         Y = self._terms.regressor(state.q[None], state.qd[None], state.qdd[None])[0]
-        rows = np.ascontiguousarray(Y[:, self._columns])
+        sample = np.ascontiguousarray(Y[:, self._columns]), self._not_stuck(state)
+        error = None
+        far = far_off(recursion, sample, np.sqrt(self._squares[1]))
+        for each in self._outliers.passed(sample, far):
+            error = self._absorb(recursion, each)
+        return error
+
+    def _not_stuck(self, state: SmoothedState) -> Array:
+        """Return the torques (n,) of a sample, NaN where one is stuck while the joint moves."""
+        before, self._before = self._before, state
+        if before is None:
+            return state.tau
+        stuck = ((np.abs(state.tau - before.tau) <= _STUCK * np.abs(state.tau))
+                 & (np.abs(state.qd - before.qd) > _STUCK * self._fastest)
+                 & (np.abs(state.qd) > _STILL * self._fastest))
+        if not stuck.any():
+            return state.tau
+        self._cut += CutOut(implausible_effort=int(np.count_nonzero(stuck)))
+        return np.where(stuck, np.nan, state.tau)
+
+    def _absorb(self, recursion: RecursiveLeastSquares, sample: Sample) -> Array:
+        """Learn from a sample that is no outlier; return the error of its prediction."""
+        rows, tau = sample
         poor = recursion.samples > _MEMORY and self._gain < _POOR * recursion.loss
-        error = recursion.update(rows, state.tau, forget=not poor)
+        largest = _LARGEST_ERROR * recursion.residual_sigma
+        error = recursion.update(rows, tau, forget=not poor)
         self._frozen = poor
         fade = 1.0 / min(recursion.samples, _MEMORY)
-        self._gain += max(fade, 1.0 / _GAIN_MEMORY) * (recursion.gain - self._gain)
+        short = max(fade, 1.0 / _SHORT_MEMORY)
+        self._gain += short * (recursion.gain - self._gain)
         measured = np.isfinite(error)
-        new = np.stack([np.where(measured, error, 0.0), np.where(measured, state.tau, 0.0)]) ** 2
+        new = np.stack([np.where(measured, error, 0.0), np.where(measured, tau, 0.0)]) ** 2
         self._squares += fade * (new - self._squares) * measured
+        self._recent += short * (np.minimum(new[0], largest ** 2) - self._recent) * measured
         self._add_spread(rows, measured)
         return error
 
@@ -245,6 +288,11 @@ class OnlineEstimator:
         inverse = np.linalg.solve(recursion.triangle.T, rows[measured].T)
         variance = np.sum(inverse ** 2, axis=0) / recursion.residual_sigma[measured] ** 2
         self._spread += 0.2 * (float(np.mean(variance)) - self._spread)
+
+    def _predicts(self, recursion: RecursiveLeastSquares) -> bool:
+        """Return whether the last predictions are about as good as the residuals promise."""
+        promised = (_BAD * recursion.residual_sigma) ** 2 + _BAD_PART ** 2 * self._squares[1]
+        return bool(np.all(self._recent <= promised))
 
     def estimate(self) -> MlcEstimate:
         """Return the current estimate; the parameters of the chain before any sample was used."""
@@ -272,7 +320,8 @@ class OnlineEstimator:
         state = EstimateState.LEARNING
         if self._frozen:
             state = EstimateState.FROZEN
-        elif recursion.samples > _MEMORY and self._spread < _CONVERGED ** 2:
+        elif (recursion.samples > _MEMORY and self._spread < _CONVERGED ** 2
+              and not self._outliers.unsettled and self._predicts(recursion)):
             state = EstimateState.CONVERGED
         return MlcEstimate(
             chain.robot, chain.base, chain.tip, mlc.with_values(unknowns.minimal(x)),

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError
 
-#: A position, velocity or effort beyond this is none [rad, m, ...]: what is computed with it may
-#: not be finite.
-LARGEST = 1e9
 #: A stamp older than the last one by more than this means that the clock was reset [s].
 CLOCK_SET_BACK = 1.0
+#: No joint measures a larger position or velocity [rad, m, rad/s, m/s]: not even one that has
+#: turned for a day.
+LARGEST_STATE = 1e6
+#: No drive measures a larger effort, in whatever unit.
+LARGEST_EFFORT = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class JointStateReader:
         :param position: one per name, or empty.
         :param velocity: one per name, or empty.
         :param effort: one per name, or empty.
-        :raises StateError: a joint or its position is missing or not finite, lists of different
+        :raises StateError: a joint or its position is missing or not possible, lists of different
             lengths, a stamp that is not later than the last one. The message is to be dropped.
         """
         time = time or received
@@ -101,16 +103,16 @@ class JointStateReader:
         columns = self._columns_of(names)
         q, qd, tau = (self._pick(columns, len(names), field, values) for field, values in
                       (('position', position), ('velocity', velocity), ('effort', effort)))
-        if not np.all(np.isfinite(q)):
-            name = self.joint_names[int(np.flatnonzero(~np.isfinite(q))[0])]
-            raise StateError(f'joint {name}: the joint state has no finite position; dropped')
-        if not np.all(_possible(q)):
-            place = int(np.flatnonzero(~_possible(q))[0])
-            raise StateError(f'joint {self.joint_names[place]}: no joint is at {q[place]:g}; '
-                             'joint state dropped')
+        possible = np.abs(q) <= LARGEST_STATE
+        if not possible.all():
+            joint = int(np.argmin(possible))
+            found = (f'the impossible position {q[joint]:g}' if np.isfinite(q[joint])
+                     else 'no finite position')
+            raise StateError(f'joint {self.joint_names[joint]}: the joint state has {found}; '
+                             'dropped')
         self._last_time = time
-        return JointSample(time, received, q, np.where(_possible(qd), qd, np.nan),
-                           np.where(_possible(tau), tau, np.nan))
+        return JointSample(time, received, q, _or_missing(qd, LARGEST_STATE),
+                           _or_missing(tau, LARGEST_EFFORT))
 
     def read_many(self, times: Sequence[float], received: float, names: Sequence[Sequence[str]],
                   positions: Sequence[Sequence[float]], velocities: Sequence[Sequence[float]],
@@ -159,12 +161,11 @@ class JointStateReader:
             else:
                 return None
         q, qd, effort = tables
-        if not _possible(q).all():
+        if not (np.abs(q) <= LARGEST_STATE).all():
             return None
-        for table in (qd, effort):
-            table[~_possible(table)] = np.nan
         self._last_time = float(t[-1])
-        return JointSamples(t, q, qd, effort, ())
+        return JointSamples(t, q, _or_missing(qd, LARGEST_STATE),
+                            _or_missing(effort, LARGEST_EFFORT), ())
 
     def _missing(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.joint_names if name not in names]
@@ -194,6 +195,6 @@ class JointStateReader:
         return np.array([values[column] for column in columns], dtype=np.float64)
 
 
-def _possible(values: Array) -> NDArray[np.bool_]:
-    """Return which values are finite and not absurd."""
-    return np.abs(values) <= LARGEST  # false for NaN, too
+def _or_missing(values: Array, largest: float) -> Array:
+    """Return values with NaN in place of those that cannot have been measured."""
+    return np.where(np.abs(values) <= largest, values, np.nan)

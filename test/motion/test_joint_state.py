@@ -33,10 +33,18 @@ def test_missing_interfaces_are_nan_whether_empty_or_nan():
     assert sample.qd_or_rest.tolist() == [0.0, 0.0]
 
 
+def test_what_no_joint_can_measure_counts_as_not_measured():
+    sample = read(JointStateReader(['a', 'b']), velocity=(0.0, 1e155, -1e155),
+                  effort=(0.0, 1e155, -1e10))
+    assert np.isnan(sample.qd).all()
+    assert np.isnan(sample.effort).all()
+
+
 @pytest.mark.parametrize(('changes', 'message'), [
     ({'names': ('finger', 'b', 'c')}, 'joint a: not in the joint state'),
     ({'position': (0.0, np.nan, 1.0)}, 'joint b: the joint state has no finite position'),
     ({'position': ()}, 'joint a: the joint state has no finite position'),
+    ({'position': (0.0, 1e155, 1.0)}, 'joint b: the joint state has the impossible position 1e'),
     ({'position': (0.0, 1.0)}, '3 names and 2 values of position'),
     ({'effort': (0.0,)}, '3 names and 1 values of effort'),
     ({'time': 0.5}, 'stamp 0.5'),
@@ -98,6 +106,8 @@ def alike(reader, times, **changes):
     ([1.0, 1.1, 1.2], {'velocities': [[1.0, 2.0, 3.0], [], [1.0, np.inf, 3.0]]}, 0),
     ([1.0, 1.1, 1.2], {'efforts': [[np.nan] * 3, [1.0, 2.0, 3.0], [1.0, np.inf, 3.0]]}, 0),
     ([1.0, 1.1, 1.2], {'positions': [[np.nan] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, np.nan]]}, 1),
+    ([1.0, 1.1, 1.2], {'positions': [[1e155] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}, 1),
+    ([1.0, 1.1, 1.2], {'velocities': [[1e155] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}, 0),
     ([1.0, 1.1, 1.2], {'efforts': [[1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}, 1),
 ])
 def test_many_messages_at_once_are_read_like_one_after_the_other(times, changes, dropped):

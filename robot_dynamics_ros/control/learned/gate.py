@@ -3,9 +3,11 @@
 The gate between learned parameters and the torque that moves a robot.
 
 Nothing passes that is not finished learning, that makes a mass matrix which no robot has, or that
-explains the latest motion worse than the parameters in use. What passes takes over gradually, and
-gives way again if the motion that follows speaks against it. `DynamicParameters` are all numbers
-that make the torque of a robot, as one thing that can be swapped and blended.
+explains the latest motion worse than the parameters in use. Efforts in another unit pass all of
+these: so a weight far from the one that a person has trusted needs the word of a person. What
+passes takes over gradually, and gives way again if the motion that follows speaks against it.
+`DynamicParameters` are all numbers that make the torque of a robot, as one thing that can be
+swapped and blended.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.recent_motion import RecentMotion, Residual
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +80,16 @@ class DynamicParameters:
         return DynamicParameters(between(self.minimal, other.minimal), replace(there, **changes))
 
 
-#: Postures at which the mass matrix is looked at.
+#: Postures at which mass matrix and gravity torque are looked at.
 _POSTURES = 200
 #: Reach of a joint without limits, to either side [rad, m].
 _FREE_REACH = np.pi
 #: Smallest over largest eigenvalue of a scaled mass matrix that still counts as definite.
 _DEFINITE = 1e-6
+#: A joint bears weight where its gravity torque is at least this part of the largest one.
+_BEARING = 0.2
+#: Smaller parts of the largest gravity torque are rounding.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -95,19 +102,22 @@ class GateSettings:
     :param worst: no joint may get worse by more than this factor.
     :param fewest: averages of recent motion that at least one joint must have.
     :param setback: parameters go back when they leave this factor of the old residual.
+    :param largest_change: factor, up or down, by which the gravity torque may differ from the
+        trusted one.
     """
 
     improvement: float = 0.98
     worst: float = 1.3
     fewest: int = 20
     setback: float = 1.05
+    largest_change: float = 3.0
 
     def __post_init__(self) -> None:
         """Refuse a gate that lets everything in or throws everything out."""
         if not (0.0 < self.improvement <= 1.0 <= self.worst and self.fewest >= 1
-                and self.setback >= 1.0):
+                and self.setback >= 1.0 and self.largest_change >= 1.0):
             raise ParameterError('parameter gate: needs 0 < improvement <= 1 <= worst, '
-                                 'fewest >= 1 and setback >= 1')
+                                 'fewest >= 1, setback >= 1 and largest_change >= 1')
 
 
 @dataclass(frozen=True)
@@ -118,11 +128,13 @@ class Judgement:
     :param accepted: True = the parameters may be used.
     :param reason: reason for people.
     :param ratio: residual over the present one, over all joints; NaN = not measured.
+    :param asks: True = nothing but the weight speaks against them, and a person may accept it.
     """
 
     accepted: bool
     reason: str
     ratio: float = np.nan
+    asks: bool = False
 
 
 class ParameterGate:
@@ -136,7 +148,10 @@ class ParameterGate:
         :param settings: demands on parameters.
         """
         self.settings = settings or GateSettings()
+        #: Range of the joint states that parameters are judged by.
+        self.plausible = PlausibleRange.of_chain(chain)
         self._names = chain.joint_names
+        self._revolute = np.array([joint.revolute for joint in chain.joints])
         self._models: tuple[Model, Model] = (compile_model(chain), compile_model(chain))
         lower, upper = chain.position_limits
         reach = np.random.default_rng(len(chain)).uniform(size=(_POSTURES, len(chain)))
@@ -145,12 +160,14 @@ class ParameterGate:
         self._postures = low + reach * (high - low)
 
     def judge(self, candidate: DynamicParameters, present: DynamicParameters,
-              motion: RecentMotion, load: Array, *, converged: bool) -> Judgement:
+              motion: RecentMotion, load: Array, *, trusted: DynamicParameters,
+              converged: bool) -> Judgement:
         """
         Say whether learned parameters may be used instead of the present ones.
 
         :param candidate: learned parameters, without payload.
         :param present: parameters in use, without payload.
+        :param trusted: parameters whose weight a person has trusted: of the URDF or a file.
         :param motion: the latest motion, with payload.
         :param load: (p,) minimal parameters of the payload.
         :param converged: the estimator says that it has finished.
@@ -171,6 +188,9 @@ class ParameterGate:
         if not ratio <= self.settings.improvement:
             return Judgement(False, f'no better on recent motion (residual {ratio:.2f} times the '
                                     'present one)', ratio)
+        reason = self._weight_objection(candidate, trusted)
+        if reason:
+            return Judgement(False, reason, ratio, asks=True)
         return Judgement(True, f'the residual of recent motion falls to {100.0 * ratio:.0f} %',
                          ratio)
 
@@ -197,6 +217,35 @@ class ParameterGate:
             posture = ', '.join(f'{value:.2f}' for value in self._postures[bad[0]])
             return f'the mass matrix is not positive definite at q = ({posture})'
         return ''
+
+    def _weight_objection(self, candidate: DynamicParameters, trusted: DynamicParameters) -> str:
+        """Return why a person should look at the weight that these parameters give, or ''."""
+        for model, each in zip(self._models, (candidate, trusted)):
+            model.swap(each.minimal, each.joint_physics)
+        new, old = (model.gravity_torque(self._postures) for model in self._models)
+        new_size, old_size = (np.sqrt(np.mean(torque**2, axis=0)) for torque in (new, old))
+        if not np.max(old_size) > 0.0:
+            return 'there is no weight to compare with: the URDF has no inertias, or no gravity'
+        factor = self.settings.largest_change
+        # torques and forces do not compare
+        largest = np.where(self._revolute, np.max(old_size[self._revolute], initial=0.0),
+                           np.max(old_size[~self._revolute], initial=0.0))
+        bearing = (old_size >= _BEARING * largest) & (old_size > 0.0)
+        old_squares = np.where(bearing, np.mean(old**2, axis=0), 1.0)
+        # of a weight that points elsewhere only the part along the trusted one counts
+        along = np.where(bearing, np.mean(new * old, axis=0) / old_squares, 1.0)
+        usual = np.maximum(old_size, _BEARING * largest) + _ROUNDING * np.max(old_size)
+        over = new_size / usual
+        light, heavy = int(np.argmin(along)), int(np.argmax(over))
+        if not along[light] >= 1.0 / factor:
+            joint, ratio = light, along[light]
+        elif not over[heavy] <= factor:
+            joint, ratio = heavy, over[heavy]
+        else:
+            return ''
+        return (f'joint {self._names[joint]}: its gravity torque would be {ratio:.2g} times the '
+                f'trusted one (allowed: {1.0 / factor:.2g} to {factor:.2g}), as if the efforts '
+                'were in another unit')
 
     def set_back(self, present: DynamicParameters, before: DynamicParameters,
                  motion: RecentMotion, load: Array, since: float) -> Judgement:

@@ -36,13 +36,14 @@ class LiveParameters:
         Use the first parameters.
 
         :param gate: judge of learned parameters.
-        :param first: parameters from the URDF or a file.
+        :param first: parameters from the URDF or a file; their weight is trusted.
         :param window: length of the motion that they are judged by [s].
         :param ramp: duration of a change [s].
         """
         self._gate, self._ramp = gate, ramp
-        self._motion = RecentMotion(window)
-        self._target = first
+        self._motion = RecentMotion(window, gate.plausible)
+        self._target = self._trusted = first
+        self._asked: DynamicParameters | None = None  # what a person may accept
         self._before: DynamicParameters | None = None  # to go back to
         self._change: _Change | None = None
         self._changed = 0.0  # when the last change was finished [s]
@@ -76,11 +77,25 @@ class LiveParameters:
             return Judgement(False, f'parameters were taken back; waiting for '
                                     f'{self._needed_samples} samples, has {samples}')
         judgement = self._gate.judge(candidate, self._target, self._motion, load,
-                                     converged=converged)
+                                     trusted=self._trusted, converged=converged)
+        if judgement.asks:
+            self._asked = candidate
         if judgement.accepted:
             self._begin(candidate, now)
             self._accepted_samples, self._needed_samples = samples, 0
+            self._asked = None
         return judgement
+
+    def accept(self) -> bool:
+        """
+        Trust the weight of the parameters that were refused for it; the next offer may pass.
+
+        :returns: False = none were.
+        """
+        if self._asked is None:
+            return False
+        self._trusted, self._asked = self._asked, None
+        return True
 
     def reconsider(self, load: Array, now: float) -> Judgement:
         """

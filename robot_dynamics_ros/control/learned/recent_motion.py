@@ -15,6 +15,7 @@ from robot_dynamics_ros.control.observer import (
     MomentumModel,
     mean_external_torque,
 )
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.motion.joint_state import JointSample
 
 #: Samples closer than this are not kept [s].
@@ -40,13 +41,14 @@ class Residual(NamedTuple):
 class RecentMotion:
     """A window of joint states with torques."""
 
-    def __init__(self, window: float) -> None:
+    def __init__(self, window: float, plausible: PlausibleRange | None = None) -> None:
         """
         Begin empty.
 
         :param window: length [s].
+        :param plausible: range of the joint states, others are left out; None = any.
         """
-        self._window = window
+        self._window, self._plausible = window, plausible
         self._samples: deque[JointSample] = deque()
 
     def clear(self) -> None:
@@ -66,6 +68,10 @@ class RecentMotion:
         if samples and sample.time <= samples[-1].time:
             samples.clear()
         if samples and sample.time - samples[-1].time < INTERVAL:
+            return
+        if self._plausible is not None and not (
+                self._plausible.has_state(sample.q, sample.qd)
+                and np.all(np.abs(sample.effort) <= self._plausible.torque)):
             return
         samples.append(sample)
         while sample.time - samples[0].time > self._window:

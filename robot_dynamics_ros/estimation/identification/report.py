@@ -25,11 +25,15 @@ _CUT_WORDS = {
     'duplicate_time': 'samples with the same time as the one before',
     'backward_time': 'samples older than an earlier one',
     'invalid_state': 'samples with a position or velocity that is not finite',
+    'implausible_state': 'samples with an implausible position or velocity',
+    'inconsistent_velocity': 'smoothed samples whose velocities contradict their positions',
+    'unexpected_torque': 'smoothed samples with an unexpected torque',
     'gaps': 'gaps at which the recording was split',
     'short_stretch': 'samples in stretches too short to filter',
     'standstill': 'samples while no joint moved',
     'missing_effort': 'missing values of effort',
     'saturated_effort': 'saturated values of effort',
+    'implausible_effort': 'implausible values of effort',
 }
 
 

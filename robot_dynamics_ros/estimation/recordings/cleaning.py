@@ -38,21 +38,33 @@ class CutOut:
     :param duplicate_time: samples with the same time as the one before.
     :param backward_time: samples older than an earlier one.
     :param invalid_state: samples with a position or velocity that is not finite.
+    :param implausible_state: samples with a position or velocity far beyond its limit, or out of
+        line with its neighbours.
+    :param inconsistent_velocity: smoothed samples whose positions change in another way than
+        their velocities say.
+    :param unexpected_torque: smoothed samples whose torque is far from what was learned, for a
+        moment.
     :param gaps: pauses at which the recording was split.
     :param short_stretch: samples of stretches too short for the filters.
     :param standstill: samples while no joint moved.
     :param missing_effort: efforts that are not finite.
     :param saturated_effort: efforts at the limit of the drive.
+    :param implausible_effort: efforts far beyond the limit of the drive, or stuck while the joint
+        moves.
     """
 
     duplicate_time: int = 0
     backward_time: int = 0
     invalid_state: int = 0
+    implausible_state: int = 0
+    inconsistent_velocity: int = 0
+    unexpected_torque: int = 0
     gaps: int = 0
     short_stretch: int = 0
     standstill: int = 0
     missing_effort: int = 0
     saturated_effort: int = 0
+    implausible_effort: int = 0
 
     def __add__(self, other: CutOut) -> CutOut:
         """Return the counts of both."""

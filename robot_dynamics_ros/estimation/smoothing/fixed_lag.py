@@ -9,6 +9,7 @@ which preserves polynomials up to the third order and has negligible side lobes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.cleaning import GAP_STEPS, CutOut
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 
 #: First and second derivative over five neighbours, exact to the fourth order.
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
@@ -24,6 +26,17 @@ _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
 #: Pauses up to this part of the period of the cut-off frequency are bridged: to the smoother they
 #: are no worse than jitter.
 _BRIDGED = 0.1
+
+#: Velocities may differ from those that the positions show by this part of the fastest motion so
+#: far: the filters of drives delay them...
+_CONSISTENT = 0.25
+#: ...but only by this part where a position does not change at all...
+_STANDING = 0.03
+#: ...and slower motions count as one at this part of the plausible velocity, at most at this
+#: velocity [rad/s, m/s].
+_SLOWEST_PART, _SLOWEST = 0.1, 1.0
+#: A change of the position below this part of the fastest motion is rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +93,20 @@ class FixedLagSmoother:
     Smooths joint states one by one; unusable samples are left out and counted.
 
     Samples are interpolated onto an even grid first, so jitter does no harm. The smoother restarts
-    after a pause, or when the clock was set back.
+    after a pause, or when the clock was set back. A sample that no motion can lead to is left out.
+    Smoothed velocities must agree with the change of the smoothed positions; both come from many
+    samples, so noise and a coarse resolution do not count, but stuck or spoiled values do.
 
     :param n: number of joints.
     :param step: step of the even grid [s], about that of the samples.
     :param cutoff: cut-off frequency [Hz], below half the sampling rate.
     :param every: factor of downsampling: keep only every `every`-th smoothed sample.
+    :param plausible: range of the joint states; None = all that are finite.
     :raises ParameterError: a cut-off frequency above half the sampling rate.
     """
 
-    def __init__(self, n: int, step: float, cutoff: float, every: int = 1) -> None:
+    def __init__(self, n: int, step: float, cutoff: float, every: int = 1,
+                 plausible: PlausibleRange | None = None) -> None:
         if not (step > 0.0 and 0.0 < cutoff * step < 0.5):
             raise ParameterError(f'smoother: the cut-off frequency {cutoff} Hz must be below half '
                                  f'the sampling rate {1.0 / step if step > 0 else step:g} Hz')
@@ -102,6 +119,14 @@ class FixedLagSmoother:
         self._second_rate = np.convolve(self._kernel, _SECOND) / self.step ** 2
         self.lag = (half + 2) * self.step
         self.cut_out = CutOut()
+        nothing, finite = np.zeros(n), np.full(n, np.finfo(np.float64).max)
+        limits = plausible or PlausibleRange(nothing, finite, finite, finite)
+        self._slowest = (np.full(n, np.inf) if plausible is None
+                         else np.minimum(_SLOWEST_PART * limits.velocity, _SLOWEST))
+        self._middle = np.concatenate([limits.middle, nothing])
+        self._reach = np.concatenate([limits.reach, limits.velocity])
+        self._velocity = limits.velocity
+        self._fastest = np.zeros(n)
         self._restart()
 
     def _restart(self) -> None:
@@ -131,26 +156,57 @@ class FixedLagSmoother:
         """
         velocity = np.full_like(q, np.nan) if qd is None else qd
         values = np.concatenate([q, velocity, tau], axis=1)
-        state = values[:, :self._n if qd is None else 2 * self._n]
-        before = -np.inf if self._last is None else self._last[0]
-        steps = np.diff(t, prepend=before) if self._last is not None else np.diff(t)
-        if (np.isfinite(state).all() and np.isfinite(t).all() and (steps > 0.0).all()
-                and (steps <= self._gap).all()):
-            return self._extended(t, values)
-        states = []
-        for k in range(len(t)):
-            if self._accepts(float(t[k]), state[k]):
-                states += self._extended(t[k:k + 1], values[k:k + 1])
-        return states
+        width = self._n if qd is None else 2 * self._n
+        first = 0
+        while self._last is None and first < len(t):
+            self._take(float(t[first]), values[first], width)
+            first += 1
+        if self._last is None or first == len(t):
+            return []
+        times = np.concatenate([[self._last[0]], t[first:]])
+        rows = np.concatenate([self._last[1][None], values[first:]])
+        if self._all_good(times, rows, width):
+            return self._extended(times, rows)
+        return [state for k in range(first, len(t))
+                for state in self._take(float(t[k]), values[k], width)]
 
-    def _accepts(self, t: float, state: Array) -> bool:
+    def _all_good(self, times: Array, rows: Array, width: int) -> bool:
+        """Return whether all samples after the first one are usable and continue it."""
+        with np.errstate(invalid='ignore'):  # inf - inf
+            steps = times[1:] - times[:-1]
+            moved = np.abs(rows[1:, :self._n] - rows[:-1, :self._n])
+        off_middle = np.abs(rows[1:, :width] - self._middle[:width])
+        # comparisons with what is not finite fail, too
+        return bool((steps > 0.0).all() and (steps <= self._gap).all()
+                    and (off_middle <= self._reach[:width]).all()
+                    and (moved <= self._farthest(steps[:, None])).all())
+
+    def _farthest(self, steps: Array | float) -> Array:
+        """Return how far joints can move in a time; stamps may be wrong by two steps."""
+        return np.asarray(self._velocity * (steps + 2.0 * self.step))
+
+    def _take(self, t: float, row: Array, width: int) -> list[SmoothedState]:
+        """Take one sample that may be unusable; return the states that it completes."""
+        if not self._accepts(t, row, width):
+            return []
+        last, self._last = self._last, (t, row)
+        if last is None:
+            self._grid, self._next, self._count = row[None].copy(), t + self.step, 0
+            return []
+        return self._extended(np.array([last[0], t]), np.stack([last[1], row]))
+
+    def _accepts(self, t: float, row: Array, width: int) -> bool:
         """Return whether a sample is usable; restart where it does not continue the last one."""
+        state = row[:width]
         if not (np.isfinite(t) and np.all(np.isfinite(state))):
             self.cut_out += CutOut(invalid_state=1)
             return False
+        if np.any(np.abs(state - self._middle[:width]) > self._reach[:width]):
+            self.cut_out += CutOut(implausible_state=1)
+            return False
         if self._last is None:
             return True
-        last = self._last[0]
+        last, before = self._last
         if t == last:
             self.cut_out += CutOut(duplicate_time=1)
             return False
@@ -160,52 +216,69 @@ class FixedLagSmoother:
         if t < last or t - last > self._gap:
             self.cut_out += CutOut(gaps=1)
             self._restart()
+        elif np.any(np.abs(row - before)[:self._n] > self._farthest(t - last)):
+            # after a gap there is nothing to compare with: positions set anew are taken then
+            self.cut_out += CutOut(implausible_state=1)
+            return False
         return True
 
-    def _extended(self, t: Array, values: Array) -> list[SmoothedState]:
-        """Interpolate good samples onto the even grid; return the states that they complete."""
-        if self._last is None:
-            self._last, self._next = (float(t[0]), values[0]), float(t[0]) + self.step
-            self._grid, self._count = values[:1].copy(), 0
-            if len(t) == 1:
-                return []
-            t, values = t[1:], values[1:]
+    def _extended(self, times: Array, rows: Array) -> list[SmoothedState]:
+        """
+        Interpolate good samples onto the even grid; return the states that they complete.
+
+        :param times: (N + 1,) times of the last sample and of N new ones [s].
+        :param rows: (N + 1, 3 n) their values.
+        """
+        end = float(times[-1])
+        self._last = (end, rows[-1])
         dust = 1e-9 * self.step
-        count = int(np.floor((t[-1] + dust - self._next) / self.step)) + 1
-        times, rows = np.append(self._last[0], t), np.vstack([self._last[1], values])
-        self._last = (float(t[-1]), values[-1])
+        count = math.floor((end + dust - self._next) / self.step) + 1
         if count <= 0:
             return []
         grid = self._next + self.step * np.arange(count)
-        right = np.searchsorted(times, grid - dust).clip(1)
+        right = np.maximum(np.searchsorted(times, grid - dust), 1)
+        before, after = rows[right - 1], rows[right]
         part = ((grid - times[right - 1]) / (times[right] - times[right - 1]))[:, None]
-        new = np.where(part < 1.0, rows[right - 1] + part * (rows[right] - rows[right - 1]),
-                       rows[right])
+        new = np.where(part < 1.0, before + part * (after - before), after)
         self._next += count * self.step
         return self._smoothed(np.asarray(grid), new)
 
     def _smoothed(self, times: Array, rows: Array) -> list[SmoothedState]:
         """Return the smoothed states that end with new rows of the grid."""
-        known = len(self._grid)
-        grid = np.vstack([self._grid, rows])
         length = self._rate.size
-        states = []
-        for k, time in enumerate(times.tolist()):
-            end = known + k + 1
-            if end < length:
-                continue
-            self._count += 1
-            if self._count % self._every == 0:
-                states.append(self._state(time, grid[end - length:end]))
+        grid = np.concatenate([self._grid, rows])
+        complete = max(0, len(grid) - length + 1) - max(0, len(self._grid) - length + 1)
+        # the last `complete` rows end a window; every so many-th of these windows is kept
+        first = (-self._count - 1) % self._every
+        self._count += complete
+        ends = range(len(grid) - complete + 1 + first, len(grid) + 1, self._every)
         self._grid = grid[max(0, len(grid) - length + 1):]
-        return states
+        if not ends:
+            return []
+        t = times[[end - 1 - len(grid) for end in ends]] - self.lag
+        return self._states(t.tolist(), [grid[end - length:end] for end in ends])
 
-    def _state(self, time: float, window: Array) -> SmoothedState:
+    def _states(self, times: list[float], windows: list[Array]) -> list[SmoothedState]:
+        """Return the states in the middle of windows whose velocities fit their positions."""
         n = self._n
-        middle = self._kernel @ window[2:-2]
-        q, qd = middle[:n], middle[n:2 * n]
-        if np.isfinite(qd).all():
-            qdd = self._rate @ window[:, n:2 * n]
-        else:
-            qd, qdd = self._rate @ window[:, :n], self._second_rate @ window[:, :n]
-        return SmoothedState(time - self.lag, q, qd, qdd, middle[2 * n:])
+        middles = np.array([self._kernel @ window[2:-2] for window in windows])
+        rates = np.array([self._rate @ window[:, :2 * n] for window in windows])
+        q, qd, tau = middles[:, :n], middles[:, n:2 * n], middles[:, 2 * n:]
+        seen, qdd = rates[:, :n], rates[:, n:]  # the velocities that the positions show
+        missing = ~np.isfinite(qd).all(axis=1)
+        if missing.any():
+            qd[missing] = seen[missing]
+            qdd[missing] = [self._second_rate @ windows[k][:, :n]
+                            for k in np.flatnonzero(missing)]
+        fastest = np.minimum(np.abs(qd), np.abs(seen))  # one of them alone may be spoiled
+        fastest[0] = np.maximum(fastest[0], self._fastest)
+        fastest = np.maximum.accumulate(fastest, axis=0)
+        self._fastest = fastest[-1]
+        part = np.where(np.abs(seen) <= _ROUNDING * fastest, _STANDING, _CONSISTENT)
+        off = np.abs(qd - seen) > part * np.maximum(fastest, self._slowest)
+        states = [SmoothedState(*sample) for sample in zip(times, q, qd, qdd, tau)]
+        if not off.any():
+            return states
+        bad = off.any(axis=1)
+        self.cut_out += CutOut(inconsistent_velocity=int(np.count_nonzero(bad)))
+        return [state for state, spoiled in zip(states, bad) if not spoiled]

@@ -11,6 +11,7 @@ from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.cleaning import AT_LIMIT, CutOut
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import FixedLagSmoother, SmoothedState
 
 #: Number of samples from which the sampling rate is found.
@@ -23,6 +24,9 @@ _FASTEST, _QUICKEST = 1e3, 1e5
 #: Shortest time between two joint states of a robot; stamps that are closer are wrong [s].
 _SHORTEST_STEP = 1e-5
 
+#: The first torques count up to this many times their median.
+_LARGEST_RATIO = 10.0
+
 
 class StreamSampler:
     """
@@ -30,7 +34,8 @@ class StreamSampler:
 
     Samples that cannot be used are left out and counted in `cut_out`.
 
-    :param chain: the robot; its effort limits tell which efforts are saturated.
+    :param chain: the robot; its limits tell which efforts are saturated, and which samples no
+        robot of its kind can have measured.
     :param effort: meaning of the efforts.
     :param cutoff: cut-off frequency of the smoother [Hz], at most 0.4 of the sampling rate.
     :raises ParameterError: a cut-off frequency that is not positive.
@@ -40,8 +45,11 @@ class StreamSampler:
         if not cutoff > 0.0:
             raise ParameterError(f'smoother: cutoff must be positive, got {cutoff} Hz')
         self._n, self._effort, self._cutoff = len(chain), effort, float(cutoff)
-        # unknown limits are never reached
-        self._per_limit = np.nan_to_num(1.0 / chain.effort_limits)
+        self._plausible = PlausibleRange.of_chain(chain)
+        # smaller torques need no look: they are neither at a limit nor beyond
+        self._limits = chain.effort_limits
+        self._from = np.where(np.isnan(self._limits), self._plausible.torque,
+                              (1.0 - AT_LIMIT) * self._limits)
         self._waiting: list[tuple[float, Array, Array | None, Array]] = []
         self._smoother: FixedLagSmoother | None = None
         self._cut = CutOut()
@@ -70,10 +78,9 @@ class StreamSampler:
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
         """
         torque = torque_from_effort(tau, self._effort)
-        limited = np.abs(np.abs(torque) * self._per_limit - 1.0) <= AT_LIMIT
-        if limited.any():
-            self._cut += CutOut(saturated_effort=int(limited.sum()))
-            torque = np.where(limited, np.nan, torque)
+        size = np.abs(torque)
+        if (size > self._from).any():
+            torque = self._without_saturated(torque, size)
         k = 0
         while self._smoother is None and k < len(t):
             self._wait(float(t[k]), q[k], None if qd is None else qd[k], torque[k])
@@ -87,6 +94,14 @@ class StreamSampler:
         if len(possible) < len(states):
             self._cut += CutOut(invalid_state=len(states) - len(possible))
         return possible
+
+    def _without_saturated(self, torque: Array, size: Array) -> Array:
+        """Return torques with NaN where they are at the limit or far beyond it."""
+        limited = np.abs(size / self._limits - 1.0) <= AT_LIMIT
+        beyond = size > self._plausible.torque
+        self._cut += CutOut(saturated_effort=int(np.count_nonzero(limited)),
+                            implausible_effort=int(np.count_nonzero(beyond)))
+        return np.where(limited | beyond, np.nan, torque)
 
     def _wait(self, t: float, q: Array, qd: Array | None, tau: Array) -> None:
         """Collect the first samples until the sampling rate is known."""
@@ -103,9 +118,11 @@ class StreamSampler:
             return
         cutoff = min(self._cutoff, 0.4 / step)
         every = max(1, int(1.0 / (_KEPT * cutoff * step)))
-        self._smoother = FixedLagSmoother(self._n, step, cutoff, every)
+        self._smoother = FixedLagSmoother(self._n, step, cutoff, every, self._plausible)
         self.step = step * every
-        torques = np.nan_to_num([each[3] for each in waiting])
+        torques = np.abs(np.nan_to_num([each[3] for each in waiting]))
+        # a single wrong value must not set the scale
+        torques = np.minimum(torques, _LARGEST_RATIO * np.median(torques, axis=0))
         self.first_torque = np.sqrt(np.mean(torques ** 2, axis=0))
         for sample in waiting:
             self._smoother.feed(*sample)

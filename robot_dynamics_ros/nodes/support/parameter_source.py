@@ -3,7 +3,9 @@
 Where a node gets its robot's parameters: the URDF, a file, or live from ``mlc``.
 
 Live parameters pass a gate, replace the present ones gradually, and are taken back if the motion
-that follows speaks against them; each of these events is a line in the log.
+that follows speaks against them; each of these events is a line in the log. Those whose weight is
+far from that of the URDF or file, or that have none to compare with, wait for a person to call
+``~/accept_parameters``.
 """
 
 from __future__ import annotations
@@ -11,9 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rclpy.clock import Clock, ClockType
+from std_srvs.srv import Trigger
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
-from robot_dynamics_ros.control.learned.gate import DynamicParameters, ParameterGate
+from robot_dynamics_ros.control.learned.gate import (
+    DynamicParameters,
+    GateSettings,
+    ParameterGate,
+)
 from robot_dynamics_ros.control.learned.live_parameters import LiveParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
@@ -43,6 +50,10 @@ class SourceSettings(RobotNodeSettings):
     judged_motion: float = setting(
         4.0, 'duration of the motion that learned parameters are judged by [s]', minimum=0.5,
         maximum=60.0)
+    largest_change: float = setting(
+        3.0, 'factor, up or down, by which the gravity torque of learned parameters may differ '
+        'from that of the URDF or file; beyond it they wait for ~/accept_parameters',
+        minimum=1.0, maximum=1e6)
 
 
 class ParameterSource:
@@ -56,6 +67,7 @@ class ParameterSource:
         """
         self._node = node
         self._live: LiveParameters | None = None
+        self._asked: MlcSetMessage | None = None  # waits for a person
 
     def make_interfaces(self) -> None:
         """Subscribe to learned parameters, if the settings say so."""
@@ -66,6 +78,7 @@ class ParameterSource:
             self._ramp = self._node.create_timer(STEP, self._on_step, clock=steady)
             self._ramp.cancel()
             self._node.create_timer(RECONSIDER, self._on_reconsider, clock=steady)
+            self._node.create_service(Trigger, '~/accept_parameters', self._on_accept)
 
     def use_robot(self, robot: Robot) -> None:
         """
@@ -74,12 +87,13 @@ class ParameterSource:
         :raises ParameterError: the file cannot be used for this robot.
         """
         p = self._node.settings
-        gate = ParameterGate(robot.chain) if p.follow_mlc or p.parameters_file else None
+        gate = (ParameterGate(robot.chain, GateSettings(largest_change=p.largest_change))
+                if p.follow_mlc or p.parameters_file else None)
         if p.parameters_file and gate is not None:
             robot.use(DynamicParameters.of(read_parameters(p.parameters_file, robot.chain)))
             if reason := gate.objection(robot.parameters):
                 raise ParameterError(f'{p.parameters_file}: {reason}')
-        self._live = None
+        self._live, self._asked = None, None
         if p.follow_mlc and gate is not None:
             self._live = LiveParameters(gate, robot.parameters, window=p.judged_motion,
                                         ramp=p.swap_duration)
@@ -109,11 +123,35 @@ class ParameterSource:
                                samples=estimate.samples,
                                converged=estimate.state == EstimateState.CONVERGED)
         diagnostics.value('learned parameters', judgement.reason)
+        if judgement.asks:
+            self._ask(message, judgement.reason)
         if judgement.accepted:
             self._node.get_logger().info(f'learned parameters of {estimate.samples} samples are '
                                          f'taken over: {judgement.reason}')
             diagnostics.count('parameter changes')
+            self._asked = None
+            diagnostics.value('parameters to accept', 'none')
             self._ramp.reset()
+
+    def _ask(self, message: MlcSetMessage, reason: str) -> None:
+        """Ask for a person, with one line in the log however often the parameters come."""
+        what = (f'{reason}; if they are right all the same, call '
+                f'{self._node.get_fully_qualified_name()}/accept_parameters')
+        self._node.diagnostics.value('parameters to accept', what)
+        if self._asked is None:
+            self._node.diagnostics.warn('refused parameters', f'learned parameters wait: {what}')
+        self._asked = message
+
+    def _on_accept(self, request: Trigger.Request,
+                   response: Trigger.Response) -> Trigger.Response:
+        message = self._asked
+        if self._live is None or message is None or not self._live.accept():
+            response.message = 'no learned parameters wait for it'
+            return response
+        self._node.get_logger().info('the weight of the learned parameters is accepted')
+        self._on_mlc(message)
+        response.success = True
+        return response
 
     def _on_reconsider(self) -> None:
         robot, live = self._node.robot, self._live

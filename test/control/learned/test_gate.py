@@ -58,7 +58,7 @@ def load(truth):
 
 
 def test_better_parameters_pass(gate, truth, urdf, motion, load):
-    judgement = gate.judge(truth, urdf, motion, load, converged=True)
+    judgement = gate.judge(truth, urdf, motion, load, trusted=urdf, converged=True)
     assert judgement.accepted
     assert judgement.ratio < 0.05
     assert 'falls to' in judgement.reason
@@ -71,8 +71,8 @@ def test_a_payload_is_taken_into_account(gate, truth, urdf, load, true_model, ch
     window = RecentMotion(4.0)
     for sample in swinging_samples(loaded, 4.0):
         window.add(sample)
-    assert gate.judge(truth, urdf, window, carried, converged=True).ratio < 0.05
-    assert gate.judge(truth, urdf, window, load, converged=True).ratio > 0.1
+    assert gate.judge(truth, urdf, window, carried, trusted=urdf, converged=True).ratio < 0.05
+    assert gate.judge(truth, urdf, window, load, trusted=urdf, converged=True).ratio > 0.1
 
 
 @pytest.mark.parametrize(('change', 'message'), [
@@ -88,17 +88,18 @@ def test_a_payload_is_taken_into_account(gate, truth, urdf, load, true_model, ch
 ])
 def test_parameters_that_no_robot_should_get_are_refused(gate, truth, urdf, motion, load, change,
                                                          message):
-    judgement = gate.judge(change(truth), urdf, motion, load, converged=True)
+    judgement = gate.judge(change(truth), urdf, motion, load, trusted=urdf, converged=True)
     assert not judgement.accepted
     assert message in judgement.reason
 
 
 def test_what_is_still_learning_is_refused_however_good(gate, truth, urdf, motion, load):
-    assert gate.judge(truth, urdf, motion, load, converged=False).reason == 'still learning'
+    judgement = gate.judge(truth, urdf, motion, load, trusted=urdf, converged=False)
+    assert judgement.reason == 'still learning'
 
 
 def test_the_parameters_in_use_are_no_improvement_on_themselves(gate, urdf, motion, load):
-    judgement = gate.judge(urdf, urdf, motion, load, converged=True)
+    judgement = gate.judge(urdf, urdf, motion, load, trusted=urdf, converged=True)
     assert not judgement.accepted
     assert 'no better on recent motion' in judgement.reason
 
@@ -106,12 +107,12 @@ def test_the_parameters_in_use_are_no_improvement_on_themselves(gate, urdf, moti
 def test_a_joint_that_gets_much_worse_is_named(gate, truth, urdf, motion, load):
     offset = np.array([0.0, 40.0])
     spoiled = replace(truth, joint_physics=replace(truth.joint_physics, offset=offset))
-    judgement = gate.judge(spoiled, urdf, motion, load, converged=True)
+    judgement = gate.judge(spoiled, urdf, motion, load, trusted=urdf, converged=True)
     assert 'joint joint_2' in judgement.reason
 
 
 def test_without_motion_nothing_passes(gate, truth, urdf, load):
-    judgement = gate.judge(truth, urdf, RecentMotion(4.0), load, converged=True)
+    judgement = gate.judge(truth, urdf, RecentMotion(4.0), load, trusted=urdf, converged=True)
     assert not judgement.accepted
     assert 'no recent motion' in judgement.reason
 
@@ -119,12 +120,12 @@ def test_without_motion_nothing_passes(gate, truth, urdf, load):
 def test_a_broken_model_in_use_does_not_open_the_gate_for_anything(gate, urdf, truth, motion,
                                                                    load):
     broken = replace(urdf, minimal=urdf.minimal * np.nan)
-    judgement = gate.judge(truth, broken, motion, load, converged=True)
+    judgement = gate.judge(truth, broken, motion, load, trusted=urdf, converged=True)
     assert not judgement.accepted
 
 
 @pytest.mark.parametrize('settings', [{'improvement': 0.0}, {'improvement': 1.1}, {'worst': 0.5},
-                                      {'fewest': 0}, {'setback': 0.9}])
+                                      {'fewest': 0}, {'setback': 0.9}, {'largest_change': 0.5}])
 def test_a_gate_that_cannot_work_is_refused(settings):
     with pytest.raises(ParameterError, match='parameter gate'):
         GateSettings(**settings)

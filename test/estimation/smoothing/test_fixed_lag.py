@@ -6,6 +6,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import FixedLagSmoother, smoothing_kernel
 
 STEP, CUTOFF = 0.002, 10.0
@@ -117,6 +118,100 @@ def test_time_that_starts_anew_restarts_the_smoother():
     states = [state for k in range(1, 200)
               for state in smoother.feed(-100.0 + k * STEP, np.zeros(1), None, np.zeros(1))]
     assert states and states[0].t < -99.0
+
+
+# Implausible samples
+
+RANGE = PlausibleRange(middle=[0.5], reach=[2.0], velocity=[10.0], torque=[1.0])
+
+
+def swing(rng, count=1000, noise=0.0):
+    t = np.arange(count) * STEP
+    q, qd = np.sin(3 * t)[:, None], 3 * np.cos(3 * t)[:, None]
+    return t, q + noise * rng.normal(size=q.shape), qd + noise * rng.normal(size=q.shape), q.copy()
+
+
+def smoothed(t, q, qd, tau, size=50):
+    smoother = FixedLagSmoother(1, STEP, CUTOFF, 5, RANGE)
+    return smoother, [state for k in range(0, len(t), size) for state in smoother.feed_many(
+        t[k:k + size], q[k:k + size], None if qd is None else qd[k:k + size], tau[k:k + size])]
+
+
+def assert_right(states):
+    at = np.array([state.t for state in states])
+    exact = {'q': np.sin(3 * at), 'qd': 3 * np.cos(3 * at), 'qdd': -9 * np.sin(3 * at)}
+    for name, column in exact.items():
+        np.testing.assert_allclose([getattr(state, name)[0] for state in states], column,
+                                   atol=0.02, err_msg=name)
+
+
+@pytest.mark.parametrize('value', [3.0, -1e3, 1e6, 1e155])
+@pytest.mark.parametrize('with_velocity', [True, False])
+def test_a_position_that_no_motion_leads_to_is_left_out(rng, value, with_velocity):
+    t, q, qd, tau = swing(rng)
+    q[500] += value
+    smoother, states = smoothed(t, q, qd if with_velocity else None, tau)
+    assert smoother.cut_out == CutOut(implausible_state=1)
+    assert_right(states)
+
+
+@pytest.mark.parametrize('value', [11.0, -1e3, 1e6, 1e155])
+def test_a_velocity_beyond_its_limit_is_left_out(rng, value):
+    t, q, qd, tau = swing(rng)
+    qd[500] = value
+    smoother, states = smoothed(t, q, qd, tau)
+    assert smoother.cut_out == CutOut(implausible_state=1)
+    assert_right(states)
+
+
+def test_a_wrong_first_position_is_forgotten_after_a_pause(rng):
+    t, q, qd, tau = swing(rng)
+    q[0] = 2.0
+    smoother, states = smoothed(t, q, qd, tau)
+    assert smoother.cut_out.gaps == 1
+    assert 0 < smoother.cut_out.implausible_state < 10
+    assert_right(states)
+    assert len(states) > 150
+
+
+@pytest.mark.parametrize('stuck', ['q', 'qd'])
+def test_a_stuck_value_contradicts_the_other(rng, stuck):
+    t, q, qd, tau = swing(rng, 3000, noise=1e-3)
+    (q if stuck == 'q' else qd)[1000:2000] = (q if stuck == 'q' else qd)[1000]
+    smoother, states = smoothed(t, q, qd, tau)
+    inside = [state for state in states if t[1000] + 0.1 < state.t < t[2000] - 0.1]
+    true = np.array([3 * np.cos(3 * state.t) for state in inside])
+    said = np.array([state.qd[0] for state in inside])
+    assert smoother.cut_out.inconsistent_velocity > 100
+    assert np.all(np.abs(said - true) < 0.3 * 3.0)
+
+
+def test_noise_quantisation_and_late_velocities_are_no_contradiction(rng):
+    t, q, _, tau = swing(rng, 5000)
+    q = np.round(q / 1.5e-3) * 1.5e-3  # 12 bits per turn
+    late = 3 * np.cos(3 * (t - 0.02))[:, None] + 0.05 * rng.normal(size=q.shape)
+    smoother, _ = smoothed(t, q, late, tau)
+    assert smoother.cut_out == CutOut()
+
+
+def test_velocities_in_another_unit_are_not_used(rng):
+    t, q, qd, tau = swing(rng)
+    smoother, states = smoothed(t, q, 0.1 * qd, tau)
+    assert smoother.cut_out.inconsistent_velocity > 5 * len(states)
+
+
+@pytest.mark.parametrize('size', [1, 7, 1000])
+def test_what_is_left_out_does_not_depend_on_the_batches(rng, size):
+    t, q, qd, tau = swing(rng, noise=1e-3)
+    q[300] += 3.0
+    qd[500] = 11.0
+    qd[600:700] = qd[600]
+    expected, single = smoothed(t, q, qd, tau, 50)
+    smoother, states = smoothed(t, q, qd, tau, size)
+    assert smoother.cut_out == expected.cut_out
+    assert [state.t for state in states] == pytest.approx([state.t for state in single])
+    np.testing.assert_allclose([state.qd for state in states], [state.qd for state in single],
+                               atol=1e-9)
 
 
 def test_a_cutoff_above_half_the_sampling_rate_is_refused():

@@ -78,6 +78,37 @@ def test_saturated_efforts_are_counted_and_leave_no_torque():
     assert np.max(np.abs(known)) < 3.0
 
 
+@pytest.mark.parametrize('value', [16.0, -1e6, 1e155, np.inf])
+def test_an_effort_far_beyond_its_limit_is_counted_and_leaves_no_torque(value):
+    t, q, _, tau = stream()
+    tau = 0.5 * tau
+    tau[500, 1] = value
+    stage = sampler(effort_limit=3.0)
+    states = stage.feed_many(t, q, None, tau)
+    assert stage.cut_out == CutOut(implausible_effort=1)
+    assert np.max(np.abs(np.nan_to_num([state.tau for state in states]))) < 3.0
+
+
+@pytest.mark.parametrize('value', [1e155, np.inf])
+def test_without_limits_only_the_impossible_is_left_out(value):
+    t, q, _, tau = stream()
+    tau[500, 1], q[600, 0] = value, value
+    stage = sampler()
+    states = stage.feed_many(t, q, None, tau)
+    assert stage.cut_out.implausible_effort == 1
+    assert stage.cut_out.implausible_state + stage.cut_out.invalid_state == 1
+    assert np.max(np.abs(np.nan_to_num([state.tau for state in states]))) < 5.0
+
+
+def test_one_wrong_effort_does_not_set_the_scale():
+    t, q, _, tau = stream()
+    expected = np.sqrt(np.mean(tau[:30] ** 2, axis=0))
+    tau[10, 1] = 1e8
+    stage = sampler()
+    stage.feed_many(t, q, None, tau)
+    np.testing.assert_array_less(stage.first_torque, 3.0 * expected)
+
+
 def test_a_slow_stream_lowers_the_cutoff():
     stage = sampler(cutoff=100.0)
     states = stage.feed_many(*stream(step=0.02))

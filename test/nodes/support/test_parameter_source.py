@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters from the URDF, a file, or live through the gate, in both nodes that use them."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from support.messages import (
     diagnostics,
     joint_state_message,
@@ -245,3 +247,81 @@ def test_learned_parameters_of_an_unknown_state_are_refused(make_node, planar, l
     node.receive(message)
     assert node.diagnostics.counted('refused parameters') == 1
     assert node.diagnostics.counted('unforeseen errors') == 0
+
+
+def scaled(learned, factor):
+    """Return what is learned from efforts in another unit."""
+    physics = learned.joint_physics
+    terms = {name: factor * getattr(physics, name)
+             for name in ('rotor_inertia', 'viscous', 'coulomb', 'offset')}
+    return replace(learned, mlc=learned.mlc.with_values(factor * learned.mlc.values),
+                   joint_physics=replace(physics, **terms))
+
+
+def move_scaled(node, model, factor):
+    for sample in swinging_samples(model, 4.0, rate=100.0):
+        node.receive(joint_state_message(sample.time, sample.q, sample.qd,
+                                                 factor * sample.effort))
+
+
+def accept(node):
+    return node.call(Trigger.Request(), 'accept_parameters')
+
+
+def shown(node):
+    return {each.key: each.value for each in node.diagnostics.status().values}
+
+
+@pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
+def test_currents_in_place_of_torques_do_not_take_the_weight_away(make_node, planar, kind, learned,
+                                                                  true_model):
+    node = live_node(make_node, planar, kind)
+    before = node.robot.model.gravity_torque(Q)
+    move_scaled(node, true_model, 0.01)
+    message = estimate_to_message(scaled(learned, 0.01), stamp(1.0))
+    for _ in range(3):
+        node.receive(message)
+    assert node.diagnostics.counted('parameter changes') == 0
+    np.testing.assert_array_equal(node.robot.model.gravity_torque(Q), before)
+    told = shown(node)
+    assert 'its gravity torque would be 0.00' in told['parameters to accept']
+    assert told['parameters to accept'].endswith(f'call /{node.get_name()}/accept_parameters')
+    assert node.diagnostics.counted('refused parameters') == 1, 'one line, not one per message'
+
+
+def test_a_wider_factor_lets_them_pass(make_node, planar, learned, true_model):
+    node = live_node(make_node, planar, largest_change=200.0)
+    move_scaled(node, true_model, 0.01)
+    node.receive(estimate_to_message(scaled(learned, 0.01), stamp(1.0)))
+    assert node.diagnostics.counted('parameter changes') == 1
+
+
+@pytest.mark.parametrize('kind', [DynamicsServerNode, FeedforwardNode])
+def test_without_inertias_in_the_urdf_a_person_accepts_the_first_parameters(
+        make_node, planar, kind, learned, true_model):
+    node = live_node(make_node, without_inertias(planar), kind)
+    answer = accept(node)
+    assert not answer.success and 'no learned parameters wait' in answer.message
+    move(node, true_model)
+    message = estimate_to_message(learned, stamp(1.0))
+    node.receive(message)
+    assert node.diagnostics.counted('parameter changes') == 0
+    assert 'no weight to compare with' in shown(node)['parameters to accept']
+    assert accept(node).success
+    let_change(node)
+    assert_close(node.robot.model.torque(Q, QD, QDD), true_model.torque(Q, QD, QDD),
+                 OTHER_IMPLEMENTATION)
+    assert shown(node)['parameters to accept'] == 'none'
+
+
+def without_inertias(urdf):
+    return re.sub(r'<inertial>.*?</inertial>', '', urdf, flags=re.DOTALL)
+
+
+def test_the_service_is_there_where_mlc_is_followed(make_node, planar):
+    def services(node):
+        return {service.srv_name for service in node.services}
+
+    assert '~/accept_parameters' in services(live_node(make_node, planar, FeedforwardNode))
+    idle = make_node(DynamicsServerNode, robot_description=planar)
+    assert '~/accept_parameters' not in services(idle)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError

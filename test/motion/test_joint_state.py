@@ -137,7 +137,7 @@ def test_what_was_read_at_once_is_not_read_again():
 @pytest.mark.parametrize('value', [1e155, -1e308, 1e10])
 def test_values_that_no_joint_has_are_none(value):
     reader = JointStateReader(['a', 'b'])
-    with pytest.raises(StateError, match='joint b: no joint is at'):
+    with pytest.raises(StateError, match='joint b: the joint state has the impossible position'):
         reader.read(1.0, 1.0, ['a', 'b'], [0.0, value], [], [])
     sample = reader.read(2.0, 2.0, ['a', 'b'], [0.0, 1.0], [value, 3.0], [4.0, value])
     np.testing.assert_array_equal(sample.qd, [np.nan, 3.0])

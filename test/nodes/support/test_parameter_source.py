@@ -265,7 +265,7 @@ def move_scaled(node, model, factor):
 
 
 def accept(node):
-    return node.call(Trigger.Request(), 'accept_parameters')
+    return node.call(Trigger.Request(), '~/accept_parameters')
 
 
 def shown(node):

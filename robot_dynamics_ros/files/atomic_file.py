@@ -19,6 +19,8 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     :raises ParameterError: the file cannot be written.
     """
     target = Path(path)
+    if target.exists() and not target.is_file():  # a device such as /dev/null would be replaced
+        raise ParameterError(f'{target}: cannot be written: it is not a regular file')
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f'.{target.name}.')
         try:

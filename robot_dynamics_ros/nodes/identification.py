@@ -88,7 +88,7 @@ class IdentificationNode(LearningNode):
         if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
             estimator.restore(old.state())
             self.get_logger().info('a new description of the same robot: learning continues')
-        elif p.checkpoint_file and Path(p.checkpoint_file).exists():
+        elif p.checkpoint_file and Path(p.checkpoint_file).is_file():  # never a device
             self._resume(estimator, p.checkpoint_file)
         estimator.carry(robot.load)
         self._estimator = estimator
@@ -180,8 +180,9 @@ class IdentificationNode(LearningNode):
             estimator, robot = self._usable()
             estimator.reset()
             estimator.carry(robot.load)
-            if self.settings.checkpoint_file:
-                Path(self.settings.checkpoint_file).unlink(missing_ok=True)
+            path = Path(self.settings.checkpoint_file)
+            if path.is_file():  # never a device
+                path.unlink()
             self._kept = 0
             self.get_logger().info('reset: learning starts again from the URDF')
             response.success = True

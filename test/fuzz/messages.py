@@ -68,7 +68,8 @@ NODES = {
     'simulated_robot': (SimulatedRobotNode, {'simulation_rate': 200.0}),
     'live_view': (LiveViewNode, {}),
     'tracking_experiment': (TrackingExperimentNode, {
-        'output': os.devnull, 'motion_duration': 1.0, 'approach_duration': 0.5}),
+        'output': str(Path(tempfile.gettempdir()) / 'nowhere' / 'x.npz'),
+        'motion_duration': 1.0, 'approach_duration': 0.5}),
 }
 
 

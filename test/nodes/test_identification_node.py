@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The identification node: learns, tells, keeps, and stays up whatever comes in."""
 
+import os
 import sys
 
 import numpy as np
@@ -368,3 +369,16 @@ def test_a_joint_state_where_no_joint_can_be_is_dropped(node, true_model, value)
     assert node.diagnostics.counted('dropped joint states') == changed
     assert node.diagnostics.counted('unforeseen errors') == 0
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+
+
+def test_a_checkpoint_file_that_is_a_device_is_neither_moved_nor_replaced(make_node, planar,
+                                                                          true_model, tmp_path):
+    path = tmp_path / 'pipe'  # stands for /dev/null
+    os.mkfifo(path)
+    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
+    move(node, true_model, 3.0)
+    node.tick(node.settings.checkpoint_period)
+    assert trigger(node, '~/reset').success
+    assert path.is_fifo()
+    assert [each.name for each in tmp_path.iterdir() if 'pipe' in each.name] == ['pipe']
+    assert node.diagnostics.counted('failed checkpoints') == 1

@@ -36,6 +36,8 @@ _FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 #: Largest number of joints, and of stretches of points that fill the same fields: what costs
 #: Python time per piece.
 _MOST_JOINTS = _MOST_STRETCHES = 1000
+#: Largest message in another encoding, some thousand points [bytes].
+_MOST_FOREIGN_BYTES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +68,23 @@ def received_trajectory(message: bytes | JointTrajectory,
                 return _Reader(message).trajectory(maximum_points)
             except (struct.error, UnicodeDecodeError) as error:
                 raise TrajectoryError('the bytes are no joint trajectory') from error
-        message = deserialize_message(message, JointTrajectory)
+        message = _foreign_message(message)
     assert isinstance(message, JointTrajectory)
     check_point_count(len(message.points), maximum_points)
     return ReceivedTrajectory(
         seconds(message.header.stamp),
         trajectory_from_message(message) if message.points else None)
+
+
+def _foreign_message(data: bytes) -> JointTrajectory:
+    """Return the message in bytes of another encoding; it becomes objects, so it must be short."""
+    if len(data) > _MOST_FOREIGN_BYTES:
+        raise TrajectoryError(f'{len(data)} bytes that are not little-endian CDR, more than the '
+                              f'{_MOST_FOREIGN_BYTES} allowed')
+    try:
+        return deserialize_message(data, JointTrajectory)
+    except RuntimeError as error:
+        raise TrajectoryError('the bytes are no joint trajectory') from error
 
 
 class _Reader:

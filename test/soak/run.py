@@ -7,6 +7,7 @@ Run all soak scenarios for about as long as told, and print a table.
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -75,6 +76,8 @@ def main():
     parser.add_argument('--minutes', type=float, default=10.0, help='about how long')
     parser.add_argument('--only', action='append', help='name of a scenario; may be repeated')
     arguments = parser.parse_args()
+    # so that no node outlives a run that is ended from outside
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     chosen = {**plan(arguments.minutes), 'lossy_network': scenarios.lossy_network}
     rows = []
     for name in arguments.only or chosen:

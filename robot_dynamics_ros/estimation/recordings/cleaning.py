@@ -8,13 +8,14 @@ interpolated, for the filters, and marked joint by joint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 #: A pause longer than this many median steps is a gap.
@@ -28,6 +29,17 @@ _SATURATED_RUN = 5
 
 #: An effort within this part of the limit is at the limit.
 AT_LIMIT = 0.002
+
+#: A single value differs from the median of this many around it...
+_AROUND = 7
+#: ...by this many standard deviations of the others, and by this part of the largest of them.
+_SPIKE, _SPIKE_PART = 20.0, 0.3
+#: A spike of the velocity below this does no harm [rad/s, m/s].
+_SLOW = 0.1
+
+#: Where a larger part of a recording is implausible, it is not the samples that are wrong, but a
+#: limit or a unit.
+_FEW = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ class CutOut:
         their velocities say.
     :param unexpected_torque: smoothed samples whose torque is far from what was learned, for a
         moment.
-    :param gaps: pauses at which the recording was split.
+    :param gaps: pauses and jumps of a position at which the recording was split.
     :param short_stretch: samples of stretches too short for the filters.
     :param standstill: samples while no joint moved.
     :param missing_effort: efforts that are not finite.
@@ -98,12 +110,70 @@ class Stretch:
         return np.asarray(self.start + self.step * np.arange(len(self.q)), np.float64)
 
 
-def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], CutOut]:
+def screened(recording: Recording, plausible: PlausibleRange) -> tuple[Recording, CutOut]:
+    """
+    Return a recording without single samples that no robot can have measured, and their number.
+
+    :param recording: recording with joints in the order of the chain.
+    :param plausible: range of its joint states.
+    """
+    q, qd = recording.q, recording.qd
+    finite = np.all(np.isfinite(q), axis=1)
+    if qd is not None:
+        finite &= np.all(np.isfinite(qd), axis=1)
+    bad = _few(finite & ~plausible.has_state(q, qd))
+    rows = np.flatnonzero(finite & ~bad)
+    if rows.size >= SHORTEST:
+        # a steady motion of any velocity is its own median
+        steps = np.diff(recording.t[rows])
+        step = float(np.median(steps[steps > 0.0])) if np.any(steps > 0.0) else 0.0
+        odd = _spikes(q[rows], plausible.velocity * step)
+        if qd is not None:
+            odd |= _spikes(qd[rows], np.full(q.shape[1], _SLOW))
+        bad[rows] |= _few(np.any(odd, axis=1))
+    keep = ~bad
+    return (replace(recording, t=recording.t[keep], q=q[keep], qd=None if qd is None else qd[keep],
+                    tau=recording.tau[keep]), CutOut(implausible_state=int(bad.sum())))
+
+
+def _few(bad: Mask) -> Mask:
+    """Return a mask, empty in the columns in which it covers more than a few samples."""
+    return np.asarray(bad & (np.mean(bad, axis=0) <= _FEW))
+
+
+def _spikes(values: Array, smallest: Array) -> Mask:
+    """
+    Return where single values (N, n) stand out from those around them.
+
+    :param values: measured values, finite.
+    :param smallest: (n,) size of a spike below which it is none.
+    """
+    from scipy import ndimage
+
+    around = ndimage.median_filter(values, (_AROUND, 1), mode='nearest')
+    off = np.abs(values - around)
+    # the median of absolute differences is 0.67 standard deviations
+    sigma = np.median(off, axis=0) / 0.67
+    largest = _SPIKE_PART * np.percentile(np.abs(around), 99.0, axis=0)
+    return np.asarray(off > np.maximum.reduce([_SPIKE * sigma, largest, smallest]))
+
+
+def _wrong_efforts(tau: Array, plausible: PlausibleRange) -> Mask:
+    """Return where single torques (N, n) stand out, or are far beyond the limit of the drive."""
+    missing = ~np.isfinite(tau)
+    wrong = _few(np.where(missing, 0.0, np.abs(tau)) > plausible.torque)
+    return wrong | (_few(_spikes(np.where(missing | wrong, 0.0, tau), np.zeros(tau.shape[1])))
+                    & ~missing)
+
+
+def clean(recording: Recording, effort_limits: Array,
+          plausible: PlausibleRange | None = None) -> tuple[list[Stretch], CutOut]:
     """
     Return the usable stretches of a recording and the counts of what was left out.
 
     :param recording: recording with torques [N m, N] in `tau`, joints in the order of the chain.
     :param effort_limits: (n,) effort limits [N m, N]; NaN = unknown.
+    :param plausible: range of positions, velocities and torques; None = everything.
     :raises RecordingError: nothing usable is left.
     """
     later = _running_maximum_before(recording.t)
@@ -117,19 +187,28 @@ def clean(recording: Recording, effort_limits: Array) -> tuple[list[Stretch], Cu
                              + ('' if recording.qd is None else ' and velocities'))
     t = recording.t[keep]
     step = float(np.median(np.diff(t))) if t.size > 1 else 0.0
-    missing = ~np.isfinite(recording.tau[keep])
-    saturated = saturation(recording.tau[keep], effort_limits) & ~missing
-    breaks = np.flatnonzero(np.diff(t) > GAP_STEPS * step) + 1
+    tau = recording.tau[keep]
+    missing, wrong = ~np.isfinite(tau), np.zeros(tau.shape, dtype=np.bool_)
+    broken = np.diff(t) > GAP_STEPS * step
+    if plausible is not None:
+        wrong = _wrong_efforts(tau, plausible)
+        jumps = np.abs(np.diff(recording.q[keep], axis=0))
+        far = plausible.velocity * (np.diff(t) + 2.0 * step)[:, None]
+        broken |= _few(np.any(jumps > far, axis=1))
+    saturated = saturation(np.where(wrong, np.nan, tau), effort_limits) & ~missing
+    unusable = missing | wrong | saturated
+    breaks = np.flatnonzero(broken) + 1
     stretches, short = [], 0
     for part in np.split(np.arange(t.size), breaks):
         if part.size < SHORTEST:
             short += part.size
             continue
         rows = np.flatnonzero(keep)[part]
-        stretches.append(_resampled(recording, rows, missing[part] | saturated[part], step))
+        stretches.append(_resampled(recording, rows, unusable[part], step))
     cut = CutOut(duplicate_time=int(duplicate.sum()), backward_time=int(backward.sum()),
                  invalid_state=int((~finite).sum()), gaps=breaks.size, short_stretch=short,
-                 missing_effort=int(missing.sum()), saturated_effort=int(saturated.sum()))
+                 missing_effort=int(missing.sum()), saturated_effort=int(saturated.sum()),
+                 implausible_effort=int(wrong.sum()))
     if not stretches:
         raise RecordingError(f'{recording.source}: {t.size} usable samples, but never '
                              f'{SHORTEST} in a row without a gap')

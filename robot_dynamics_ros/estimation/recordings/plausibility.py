@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array, freeze
+from robot_dynamics_ros.arrays import Array, Mask, freeze
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.motion.joint_state import LARGEST_EFFORT, LARGEST_STATE
 
@@ -56,15 +56,15 @@ class PlausibleRange:
                                  nan=_LARGEST_VELOCITY),
                    np.nan_to_num(_TORQUE_MARGIN * chain.effort_limits, nan=LARGEST_EFFORT))
 
-    def has_state(self, q: Array, qd: Array | None) -> Array:
+    def has_state(self, q: Array, qd: Array | None) -> Mask:
         """
         Return where all positions and velocities of a sample are in range and finite (...,).
 
         :param q: (..., n) positions [rad, m].
         :param qd: (..., n) velocities [rad/s, m/s]; None = not measured.
         """
-        inside = np.all(np.abs(q - self.middle) <= self.reach, axis=-1)
-        if qd is None:
-            return np.asarray(inside)
-        return np.asarray(inside & np.all(np.abs(qd) <= self.velocity, axis=-1))
+        inside = np.abs(q - self.middle) <= self.reach
+        if qd is not None:
+            inside = inside & (np.abs(qd) <= self.velocity)
+        return np.asarray(np.all(inside, axis=-1), dtype=np.bool_)
 

@@ -17,8 +17,10 @@ from robot_dynamics_ros.estimation.recordings.cleaning import (
     CutOut,
     Stretch,
     clean,
+    screened,
 )
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing.zero_phase import (
@@ -68,15 +70,15 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     """
     stretches: list[Stretch] = []
     findings: list[Finding] = []
-    cut = CutOut()
+    cut, plausible = CutOut(), PlausibleRange.of_chain(chain)
     for recording in recordings:
-        here = recording.for_chain(chain)
+        here, implausible = screened(recording.for_chain(chain), plausible)
         findings += check_recording(here, chain)
         dead = ~np.any(np.isfinite(here.tau) & (here.tau != 0.0), axis=0)
         torque = torque_from_effort(np.where(dead, np.nan, here.tau), effort)
-        parts, lost = clean(replace(here, tau=torque), chain.effort_limits)
+        parts, lost = clean(replace(here, tau=torque), chain.effort_limits, plausible)
         stretches += parts
-        cut += lost
+        cut += implausible + lost
     findings += _still_joints(chain, stretches)
     cutoff, parallel = _cutoffs(settings, stretches)
     samples = [smooth(stretch, cutoff) for stretch in stretches]

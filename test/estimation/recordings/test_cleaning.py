@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import RecordingError
-from robot_dynamics_ros.estimation.recordings.cleaning import CutOut, clean, saturation
+from robot_dynamics_ros.estimation.recordings.cleaning import (
+    CutOut,
+    clean,
+    saturation,
+    screened,
+)
+from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 NO_LIMITS = np.full(2, np.nan)
@@ -84,3 +90,72 @@ def test_nothing_usable_is_an_error():
         clean(recording(t, q=np.full((40, 2), np.nan)), NO_LIMITS)
     with pytest.raises(RecordingError, match='20 usable samples, but never 25 in a row'):
         clean(recording(t[:20]), NO_LIMITS)
+
+
+# Implausible values
+
+RANGE = PlausibleRange(middle=[0.0, 0.0], reach=[5.0, 5.0], velocity=[10.0, 10.0],
+                       torque=[50.0, 50.0])
+
+
+def moving(rng, with_velocity=True):
+    t = 0.01 * np.arange(2000)
+    q = np.stack([np.sin(3 * t), np.cos(2 * t)], axis=1)
+    qd = np.stack([3 * np.cos(3 * t), -2 * np.sin(2 * t)], axis=1)
+    noise = rng.normal(size=(3, *q.shape))
+    # friction changes its sign at once
+    return replace(recording(t, q=q + 1e-4 * noise[0]),
+                   qd=qd + 0.01 * noise[1] if with_velocity else None,
+                   tau=4.0 * q + np.sign(qd) + 0.1 * noise[2])
+
+
+def test_a_good_recording_passes_the_screen(rng):
+    data = moving(rng)
+    kept, cut = screened(data, RANGE)
+    assert cut == CutOut()
+    np.testing.assert_array_equal(kept.q, data.q)
+    assert clean(kept, NO_LIMITS, RANGE)[1] == CutOut()
+
+
+@pytest.mark.parametrize('value', [2.0, -1e3, 1e6, 1e155])
+@pytest.mark.parametrize(('name', 'with_velocity'), [('q', True), ('qd', True), ('q', False)])
+def test_one_implausible_state_is_cut_and_counted(rng, name, with_velocity, value):
+    data = moving(rng, with_velocity)
+    values = getattr(data, name).copy()
+    values[700, 1] += value
+    kept, cut = screened(replace(data, **{name: values}), RANGE)
+    assert cut == CutOut(implausible_state=1)
+    np.testing.assert_array_equal(kept.t, np.delete(data.t, 700))
+    (stretch,), _ = clean(kept, NO_LIMITS, RANGE)
+    np.testing.assert_allclose(stretch.q[:, 1], np.cos(2 * stretch.t), atol=1e-3)
+
+
+@pytest.mark.parametrize('value', [20.0, -1e3, 1e155])
+def test_one_implausible_effort_is_interpolated_marked_and_counted(rng, value):
+    data = moving(rng)
+    tau = data.tau.copy()
+    tau[700, 1] += value
+    (stretch,), cut = clean(replace(data, tau=tau), NO_LIMITS, RANGE)
+    assert cut == CutOut(implausible_effort=1)
+    assert np.flatnonzero(~stretch.usable[:, 1]).tolist() == [700]
+    assert np.max(np.abs(stretch.tau)) < 6.0
+
+
+def test_velocities_and_efforts_in_another_unit_are_not_cut_but_left_to_the_checks(rng):
+    data = moving(rng)
+    other = replace(data, qd=57.3 * data.qd, tau=1000.0 * data.tau)
+    kept, cut = screened(other, RANGE)
+    assert cut == CutOut()
+    assert len(kept.t) == len(data.t)
+    assert clean(replace(kept, qd=data.qd), NO_LIMITS, RANGE)[1].implausible_effort == 0
+
+
+def test_a_jump_of_the_positions_splits_the_recording(rng):
+    data = moving(rng)
+    q = data.q.copy()
+    q[1000:, 0] += 1.0
+    kept, lost = screened(replace(data, q=q), RANGE)
+    stretches, cut = clean(kept, NO_LIMITS, RANGE)
+    assert lost == CutOut()
+    assert cut == CutOut(gaps=1)
+    assert [len(stretch.q) for stretch in stretches] == [1000, 1000]

@@ -19,8 +19,6 @@ _RATE_SAMPLES = 30
 
 #: Smoothed samples per period of the cut-off frequency.
 _KEPT = 4.0
-#: Velocity [rad/s, m/s] and acceleration [rad/s^2, m/s^2] that no joint has.
-_FASTEST, _QUICKEST = 1e3, 1e5
 #: Shortest time between two joint states of a robot; stamps that are closer are wrong [s].
 _SHORTEST_STEP = 1e-5
 
@@ -87,13 +85,7 @@ class StreamSampler:
             k += 1
         if self._smoother is None or k == len(t):
             return []
-        states = self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:], torque[k:])
-        # one sensor value that is far off must not outweigh everything that was learned
-        possible = [state for state in states if np.abs(state.qd).max() <= _FASTEST
-                    and np.abs(state.qdd).max() <= _QUICKEST]
-        if len(possible) < len(states):
-            self._cut += CutOut(invalid_state=len(states) - len(possible))
-        return possible
+        return self._smoother.feed_many(t[k:], q[k:], None if qd is None else qd[k:], torque[k:])
 
     def _without_saturated(self, torque: Array, size: Array) -> Array:
         """Return torques with NaN where they are at the limit or far beyond it."""

@@ -154,3 +154,15 @@ def test_a_motion_that_cannot_be_is_refused_at_start(make_node, planar, paramete
     node = make_node(ExcitationNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
     assert message in node.report.status().message
+
+
+@pytest.mark.parametrize('value', [1e155, -1e300, 1e5])
+def test_a_position_that_cannot_be_raises_no_foreign_error(bench, value):
+    cell = bench()
+    for _ in range(3):
+        cell.time += 0.05
+        cell.node._on_joint_state(joint_state_message(cell.time, (0.0, value), (0.0, 0.0)))
+        cell.node._on_tick()
+    if abs(value) > 1e6:
+        assert cell.node.report.counted('dropped joint states') == 3
+        assert cell.sent == []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The identification node: learns, tells, keeps, and stays up whatever comes in."""
 
+import re
 import sys
 
 import numpy as np
@@ -118,6 +119,30 @@ def short(message):
     message.position = message.position[:1]
 
 
+def huge_position(message):
+    message.position[0] = 1e155
+
+
+def wild_position(message):
+    message.position[1] = -1e3
+
+
+def huge_velocity(message):
+    message.velocity[1] = 1e155
+
+
+def wild_velocity(message):
+    message.velocity[0] = 1e3
+
+
+def huge_effort(message):
+    message.effort[1] = 1e155
+
+
+def wild_effort(message):
+    message.effort[0] = 1e6
+
+
 def unknown_joint(message):
     message.name = ['joint_1', 'elbow']
 
@@ -127,7 +152,8 @@ def backward(message):
 
 
 @pytest.mark.parametrize('change', [nan_position, nan_velocity, nan_effort, no_effort, short,
-                                    unknown_joint, backward])
+                                    unknown_joint, backward, huge_position, wild_position,
+                                    huge_velocity, wild_velocity, huge_effort, wild_effort])
 def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model, change):
     move(node, true_model, 20.0)
     before = torque(node)
@@ -138,7 +164,18 @@ def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model
     dropped = node.report.counted('dropped joint states')
     counted = dropped + sum(int(value) for key, value in values.items()
                             if key.startswith('not used') and 'standstill' not in key)
-    assert counted > 0 or change in (nan_velocity, nan_effort, no_effort)
+    assert counted > 0 or change in (nan_velocity, nan_effort, no_effort, huge_velocity,
+                                     huge_effort)
+
+
+def test_a_robot_whose_limits_are_in_another_unit_is_told_about(make_node, planar, true_model):
+    slow = re.sub(r'velocity="[^"]*"', 'velocity="0.01"', planar)
+    node = make_node(IdentificationNode, robot_description=slow)
+    move(node, true_model, 5.0)
+    node._on_publish()
+    assert node.report.counted('implausible joint states') == 1
+    values = {each.key: each.value for each in node.report.status().values}
+    assert int(values['not used: implausible state']) > 500
 
 
 def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):

@@ -91,3 +91,24 @@ def test_a_robot_that_hides_its_weight_is_refused(make_node, description, tmp_pa
 def test_a_reset_without_a_robot_is_answered(make_node):
     node = make_node(PayloadIdentificationNode)
     assert 'no robot' in node._on_reset(Trigger.Request(), Trigger.Response()).message
+
+
+@pytest.mark.parametrize('spoil', [
+    lambda message: message.velocity.__setitem__(2, 1e3),
+    lambda message: message.position.__setitem__(1, -1e155),
+    lambda message: message.effort.__setitem__(3, 1e6),
+])
+def test_an_implausible_joint_state_does_not_spoil_the_load(node, chain, spoil):
+    told = published(node, '/payload')
+    model = compile_model(chain.with_payload(LOAD))
+    for k, sample in enumerate(swinging_samples(model, 20.0, rate=100.0, noise=0.02)):
+        message = joint_state_message(sample.time, sample.q, sample.qd, sample.effort,
+                                      chain.joint_names)
+        if k == 1500:
+            spoil(message)
+        node._on_joint_state(message)
+    node._on_publish()
+    assert told[-1].inertia.m == pytest.approx(2.0, rel=0.02)
+    values = {each.key: each.value for each in node.report.status().values}
+    counted = sum(int(values[f'not used: implausible {what}']) for what in ('state', 'effort'))
+    assert counted + node.report.counted('dropped joint states') == 1

@@ -44,9 +44,6 @@ _MEMORY, _SHORT_MEMORY = 400.0, 100.0
 #: Prediction errors count up to this many standard deviations in the average of the last ones.
 _LARGEST_ERROR = 10.0
 
-#: A torque that changes by less than this part while the velocity changes by more is stuck.
-_STUCK = 1e-9
-
 
 class OnlineEstimator:
     """
@@ -96,7 +93,6 @@ class OnlineEstimator:
         self._squares = np.zeros((2, len(self.chain)))
         self._outliers = OutlierBuffer()
         self._recent = np.zeros(len(self.chain))  # mean square of the last prediction errors
-        self._before: SmoothedState | None = None
 
     @property
     def cut_out(self) -> CutOut:
@@ -242,25 +238,12 @@ class OnlineEstimator:
             self._cut += CutOut(standstill=1)
             return None
         Y = self._terms.regressor(state.q[None], state.qd[None], state.qdd[None])[0]
-        sample = np.ascontiguousarray(Y[:, self._columns]), self._not_stuck(state)
+        sample = np.ascontiguousarray(Y[:, self._columns]), state.tau
         error = None
         far = far_off(recursion, sample, np.sqrt(self._squares[1]))
         for each in self._outliers.passed(sample, far):
             error = self._absorb(recursion, each)
         return error
-
-    def _not_stuck(self, state: SmoothedState) -> Array:
-        """Return the torques (n,) of a sample, NaN where one is stuck while the joint moves."""
-        before, self._before = self._before, state
-        if before is None:
-            return state.tau
-        stuck = ((np.abs(state.tau - before.tau) <= _STUCK * np.abs(state.tau))
-                 & (np.abs(state.qd - before.qd) > _STUCK * self._fastest)
-                 & (np.abs(state.qd) > _STILL * self._fastest))
-        if not stuck.any():
-            return state.tau
-        self._cut += CutOut(implausible_effort=int(np.count_nonzero(stuck)))
-        return np.where(stuck, np.nan, state.tau)
 
     def _absorb(self, recursion: RecursiveLeastSquares, sample: Sample) -> Array:
         """Learn from a sample that is no outlier; return the error of its prediction."""

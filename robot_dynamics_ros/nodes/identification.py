@@ -9,7 +9,7 @@ Checkpoints on disk keep what is learned, and a restarted node continues from th
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +63,7 @@ class IdentificationNode(LearningNode):
         self._estimator: OnlineEstimator | None = None
         self._enabled = self.settings.enabled
         self._kept = 0  # samples in the last checkpoint
+        self._shown = (0, 0)  # samples used, and implausible ones, in the last diagnostics
 
     def make_interfaces(self) -> None:
         """Create topics and services."""
@@ -150,8 +151,15 @@ class IdentificationNode(LearningNode):
         diagnostics.value('state', estimate.state.name)
         diagnostics.value('samples', estimate.samples)
         diagnostics.value('condition number', f'{estimate.condition_number:.3g}')
-        for reason, number in asdict(estimator.cut_out).items():
-            diagnostics.value(f'not used: {reason.replace("_", " ")}', number)
+        cut = estimator.cut_out
+        self.show_cut_out(cut)
+        odd = cut.implausible_state + cut.inconsistent_velocity
+        samples, before = self._shown
+        self._shown = (estimate.samples, odd)
+        if estimate.samples == samples and odd > before:
+            diagnostics.warn('implausible joint states', 'nothing is learned: positions or '
+                             'velocities are far beyond the limits of the URDF, or contradict '
+                             'each other; check limits and units')
         for name, part in zip(estimator.chain.joint_names, estimator.excitation.tolist()):
             diagnostics.value(f'excitation of {name}', f'{100.0 * part:.0f} %')
 

@@ -101,6 +101,8 @@ class PayloadIdentificationNode(LearningNode):
         self.measure_rate()
         estimate = self._estimator.estimate
         self._diagnose(estimate)
+        if self._sampler is not None:
+            self.show_cut_out(self._sampler.cut_out)
         if estimate.known:
             self._topic.publish(payload_to_message(estimate.inertia, self.robot.chain.tip,
                                                    self.get_clock().now().to_msg()))

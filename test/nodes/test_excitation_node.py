@@ -164,3 +164,15 @@ def test_a_motion_that_cannot_be_is_refused_at_start(make_node, planar, paramete
     node = make_node(ExcitationNode, start=False, robot_description=planar, **parameters)
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
     assert message in node.diagnostics.status().message
+
+
+@pytest.mark.parametrize('value', [1e155, -1e300, 1e5])
+def test_a_position_that_cannot_be_raises_no_foreign_error(bench, value):
+    cell = bench()
+    for _ in range(3):
+        cell.node.now += 0.05
+        cell.node.receive(joint_state_message(cell.node.now, (0.0, value)))
+        cell.node.tick(PERIOD)
+    if abs(value) > 1e6:
+        assert cell.node.diagnostics.counted('dropped joint states') == 3
+        assert cell.sent == []

@@ -2,6 +2,7 @@
 """The identification node: learns, tells, keeps, and stays up whatever comes in."""
 
 import os
+import re
 import sys
 
 import numpy as np
@@ -134,6 +135,30 @@ def short(message):
     message.position = message.position[:1]
 
 
+def huge_position(message):
+    message.position[0] = 1e155
+
+
+def wild_position(message):
+    message.position[1] = -1e3
+
+
+def huge_velocity(message):
+    message.velocity[1] = 1e155
+
+
+def wild_velocity(message):
+    message.velocity[0] = 1e3
+
+
+def huge_effort(message):
+    message.effort[1] = 1e155
+
+
+def wild_effort(message):
+    message.effort[0] = 1e6
+
+
 def unknown_joint(message):
     message.name = ['joint_1', 'elbow']
 
@@ -161,6 +186,30 @@ def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model
     assert node.diagnostics.counted('dropped joint states') == (changed if refused else 0)
     after = answer(node).residual_rms
     assert [old != new for old, new in zip(residual, after)] == learning
+
+
+@pytest.mark.parametrize('change', [huge_position, wild_position, huge_velocity, wild_velocity,
+                                    huge_effort, wild_effort])
+def test_implausible_joint_states_do_not_spoil_anything(node, true_model, change):
+    move(node, true_model, 20.0)
+    before = torque(node)
+    move(node, true_model, 5.0, start=30.0, change=change)
+    node.tick(node.settings.publish_period)
+    assert_close(torque(node), before, LEARNED)
+    counted = node.diagnostics.counted('dropped joint states') + sum(
+        int(value) for key, value in diagnostics(node).items()
+        if key.startswith('not used') and 'standstill' not in key)
+    if change not in (huge_velocity, huge_effort):  # these are taken as not measured
+        assert counted > 0
+
+
+def test_a_robot_whose_limits_are_in_another_unit_is_told_about(make_node, planar, true_model):
+    slow = re.sub(r'velocity="[^"]*"', 'velocity="0.01"', planar)
+    node = make_node(IdentificationNode, robot_description=slow)
+    move(node, true_model, 5.0)
+    node.tick(node.settings.publish_period)
+    assert node.diagnostics.counted('implausible joint states') == 1
+    assert int(diagnostics(node)['not used: implausible state']) > 500
 
 
 def test_shuffled_joints_and_joints_of_others_do_not_matter(node, true_model):

@@ -103,3 +103,24 @@ def test_a_reset_whose_file_has_gone_is_answered(make_node, description, chain, 
     answer = node.call(Trigger.Request(), '~/reset')
     assert not answer.success
     assert 'parameters.yaml' in answer.message
+
+
+@pytest.mark.parametrize('spoil', [
+    lambda message: message.velocity.__setitem__(2, 1e3),
+    lambda message: message.position.__setitem__(1, -1e155),
+    lambda message: message.effort.__setitem__(3, 1e6),
+])
+def test_an_implausible_joint_state_does_not_spoil_the_load(node, chain, spoil):
+    told = published(node, '/payload')
+    model = compile_model(chain.with_payload(LOAD))
+    for k, sample in enumerate(swinging_samples(model, 20.0, rate=100.0, noise=0.02)):
+        message = joint_state_message(sample.time, sample.q, sample.qd, sample.effort,
+                                      chain.joint_names)
+        if k == 1500:
+            spoil(message)
+        node.receive(message)
+    node.tick(node.settings.publish_period)
+    assert told[-1].inertia.m == pytest.approx(2.0, rel=0.02)
+    values = diagnostics(node)
+    counted = sum(int(values[f'not used: implausible {what}']) for what in ('state', 'effort'))
+    assert counted + node.diagnostics.counted('dropped joint states') == 1

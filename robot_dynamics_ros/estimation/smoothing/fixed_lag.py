@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.cleaning import GAP_STEPS, CutOut
 from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
@@ -35,8 +35,11 @@ _STANDING = 0.03
 #: ...and slower motions count as one at this part of the plausible velocity, at most at this
 #: velocity [rad/s, m/s].
 _SLOWEST_PART, _SLOWEST = 0.1, 1.0
-#: A change of the position below this part of the fastest motion is rounding.
+#: Smaller changes, as parts of the fastest motion or of the torque, are rounding.
 _ROUNDING = 1e-9
+
+#: A joint moves above this part of its fastest motion.
+_MOVING = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,8 @@ class FixedLagSmoother:
     Samples are interpolated onto an even grid first, so jitter does no harm. The smoother restarts
     after a pause, or when the clock was set back. A sample that no motion can lead to is left out.
     Smoothed velocities must agree with the change of the smoothed positions; both come from many
-    samples, so noise and a coarse resolution do not count, but stuck or spoiled values do.
+    samples, so noise and a coarse resolution do not count, but stuck or spoiled values do. So is a
+    torque left out that is stuck while its joint moves.
 
     :param n: number of joints.
     :param step: step of the even grid [s], about that of the samples.
@@ -121,8 +125,8 @@ class FixedLagSmoother:
         self.cut_out = CutOut()
         nothing, finite = np.zeros(n), np.full(n, np.finfo(np.float64).max)
         limits = plausible or PlausibleRange(nothing, finite, finite, finite)
-        self._slowest = (np.full(n, np.inf) if plausible is None
-                         else np.minimum(_SLOWEST_PART * limits.velocity, _SLOWEST))
+        self._judges = plausible is not None
+        self._slowest = np.minimum(_SLOWEST_PART * limits.velocity, _SLOWEST)
         self._middle = np.concatenate([limits.middle, nothing])
         self._reach = np.concatenate([limits.reach, limits.velocity])
         self._velocity = limits.velocity
@@ -133,6 +137,8 @@ class FixedLagSmoother:
         self._grid = np.empty((0, 3 * self._n))  # the last rows of the even grid
         self._last: tuple[float, Array] | None = None
         self._next, self._count = 0.0, 0
+        # velocities and torques of the last state
+        self._before = (np.full((1, self._n), np.nan), np.full((1, self._n), np.nan))
 
     def feed(self, t: float, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
         """
@@ -265,20 +271,48 @@ class FixedLagSmoother:
         rates = np.array([self._rate @ window[:, :2 * n] for window in windows])
         q, qd, tau = middles[:, :n], middles[:, n:2 * n], middles[:, 2 * n:]
         seen, qdd = rates[:, :n], rates[:, n:]  # the velocities that the positions show
-        missing = ~np.isfinite(qd).all(axis=1)
-        if missing.any():
+        if not np.isfinite(qd).all():
+            missing = ~np.isfinite(qd).all(axis=1)
             qd[missing] = seen[missing]
             qdd[missing] = [self._second_rate @ windows[k][:, :n]
                             for k in np.flatnonzero(missing)]
-        fastest = np.minimum(np.abs(qd), np.abs(seen))  # one of them alone may be spoiled
-        fastest[0] = np.maximum(fastest[0], self._fastest)
-        fastest = np.maximum.accumulate(fastest, axis=0)
-        self._fastest = fastest[-1]
-        part = np.where(np.abs(seen) <= _ROUNDING * fastest, _STANDING, _CONSISTENT)
-        off = np.abs(qd - seen) > part * np.maximum(fastest, self._slowest)
+        if not self._judges:
+            return [SmoothedState(*sample) for sample in zip(times, q, qd, qdd, tau)]
+        bad = self._inconsistent(qd, seen)
+        tau = self._not_stuck(qd, tau)
         states = [SmoothedState(*sample) for sample in zip(times, q, qd, qdd, tau)]
-        if not off.any():
-            return states
-        bad = off.any(axis=1)
+        return states if bad is None else [each for each, off in zip(states, bad) if not off]
+
+    def _inconsistent(self, qd: Array, seen: Array) -> Mask | None:
+        """
+        Return which of S states have velocities that contradict their positions; None = none.
+
+        :param qd: (S, n) velocities [rad/s, m/s].
+        :param seen: (S, n) velocities that the positions show [rad/s, m/s].
+        """
+        difference = np.abs(qd - seen)
+        speeds = np.minimum(np.abs(qd), np.abs(seen))  # one of them alone may be spoiled
+        before, self._fastest = self._fastest, np.maximum(self._fastest, speeds.max(axis=0))
+        if (difference <= _STANDING * np.maximum(before, self._slowest)).all():
+            return None
+        fastest = np.maximum(np.maximum.accumulate(speeds, axis=0), before)
+        part = np.where(np.abs(seen) <= _ROUNDING * fastest, _STANDING, _CONSISTENT)
+        bad = np.any(difference > part * np.maximum(fastest, self._slowest), axis=1)
         self.cut_out += CutOut(inconsistent_velocity=int(np.count_nonzero(bad)))
-        return [state for state, spoiled in zip(states, bad) if not spoiled]
+        return np.asarray(bad)
+
+    def _not_stuck(self, qd: Array, tau: Array) -> Array:
+        """
+        Return the torques of S states, NaN where one does not change while its joint moves.
+
+        :param qd: (S, n) velocities [rad/s, m/s].
+        :param tau: (S, n) torques [N m, N].
+        """
+        before, self._before = self._before, (qd[-1:], tau[-1:])
+        still = (np.abs(tau - np.concatenate([before[1], tau[:-1]])) <= _ROUNDING * np.abs(tau))
+        if not still.any():
+            return tau
+        change = np.abs(qd - np.concatenate([before[0], qd[:-1]]))
+        moving = (change > _ROUNDING * self._fastest) & (np.abs(qd) > _MOVING * self._fastest)
+        self.cut_out += CutOut(implausible_effort=int(np.count_nonzero(still & moving)))
+        return np.where(still & moving, np.nan, tau)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import samples_from_messages
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
@@ -179,6 +180,11 @@ class LearningNode(RobotNode):
         now = time.monotonic()
         self.diagnostics.value('input rate [1/s]', round(self._received / (now - self._looked), 1))
         self._received, self._looked = 0, now
+
+    def show_cut_out(self, cut_out: CutOut) -> None:
+        """Report how many samples were not used, and why."""
+        for reason, number in asdict(cut_out).items():
+            self.diagnostics.value(f'not used: {reason.replace("_", " ")}', number)
 
     def _on_joint_state(self, message: JointState) -> None:
         self._received += 1

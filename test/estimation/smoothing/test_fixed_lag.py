@@ -186,6 +186,25 @@ def test_a_stuck_value_contradicts_the_other(rng, stuck):
     assert np.all(np.abs(said - true) < 0.3 * 3.0)
 
 
+def test_a_torque_that_is_stuck_while_the_joint_moves_is_left_out(rng):
+    t, q, qd, tau = swing(rng, 3000)
+    tau[1000:2000] = tau[1000]
+    smoother, states = smoothed(t, q, qd, tau)
+    inside = [state for state in states if t[1000] + 0.2 < state.t < t[2000] - 0.1]
+    assert all(np.isnan(state.tau[0]) or abs(state.qd[0]) < 0.05 for state in inside)
+    outside = [state for state in states if not t[1000] - 0.1 < state.t < t[2000] + 0.1]
+    assert all(np.isfinite(state.tau[0]) for state in outside)
+    assert smoother.cut_out.implausible_effort > 150
+
+
+def test_a_torque_that_is_constant_because_nothing_changes_stays(rng):
+    t = np.arange(1000) * STEP
+    q = 1.0 - 0.5 * t[:, None]
+    smoother, states = smoothed(t, q, np.full_like(q, -0.5), np.full_like(q, 3.0))
+    assert smoother.cut_out == CutOut()
+    np.testing.assert_allclose([state.tau[0] for state in states], 3.0)
+
+
 def test_noise_quantisation_and_late_velocities_are_no_contradiction(rng):
     t, q, _, tau = swing(rng, 5000)
     q = np.round(q / 1.5e-3) * 1.5e-3  # 12 bits per turn

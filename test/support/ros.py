@@ -49,6 +49,13 @@ class NodeProcess:
         """Exit code, or None while it runs."""
         return self._process.poll()
 
+    def wait_for_library(self, name, patience=PATIENCE):
+        """Wait until the process has loaded a shared library with this in its path."""
+        end = time.monotonic() + patience
+        while name not in Path(f'/proc/{self._process.pid}/maps').read_text():
+            assert self.exit_code is None and time.monotonic() < end, self.output
+            time.sleep(0.005)
+
     def wait(self, patience=PATIENCE):
         """Wait for the process to end by itself and return its exit code."""
         try:

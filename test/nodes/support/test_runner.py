@@ -89,7 +89,8 @@ def test_a_signal_at_any_time_of_the_start_ends_a_node_quietly(ros, parameter_fi
     moments = random.Random(f'{name}{number}')
     for _ in range(5):
         process = ros.start(f'{NODES}{name}', *arguments)
-        time.sleep(moments.uniform(0.15, 2.0))  # before that it is Python that starts
+        process.wait_for_library('numpy')  # before our first import it is Python that starts
+        time.sleep(moments.uniform(0.0, 1.8))
         process.signal(number)
         assert process.wait() in (0, -number), process.output
         assert 'Traceback' not in process.output

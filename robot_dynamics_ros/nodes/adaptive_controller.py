@@ -39,9 +39,9 @@ from robot_dynamics_ros.nodes.support.conversion import (
     trajectory_from_message,
 )
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
-from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.services import offer_mlc
 from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,

@@ -32,11 +32,10 @@ from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
 )
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
-from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.service_quality import SERVICE
+from robot_dynamics_ros.nodes.support.services import SERVICE, offer_mlc
 from robot_dynamics_ros.nodes.support.settings import JointSetting, declare_number, setting
 from robot_dynamics_ros.robot import Robot
 

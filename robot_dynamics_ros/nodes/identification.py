@@ -25,12 +25,12 @@ from robot_dynamics_ros.estimation.parameters.parameters_file import write_param
 from robot_dynamics_ros.files.atomic_file import set_aside
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
+from robot_dynamics_ros.nodes.support.diagnostics import described
 from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
-from robot_dynamics_ros.nodes.support.mlc_service import offer_mlc
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.services import offer_mlc
 from robot_dynamics_ros.nodes.support.settings import setting
-from robot_dynamics_ros.nodes.support.unforeseen import described
 from robot_dynamics_ros.robot import Robot
 
 

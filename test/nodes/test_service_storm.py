@@ -6,7 +6,7 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
-from robot_dynamics_ros.nodes.support.service_quality import WAITING_REQUESTS
+from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
 

@@ -13,7 +13,7 @@ import rclpy
 from rclpy.qos import qos_profile_services_default
 
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
-from robot_dynamics_ros.nodes.support.service_quality import SERVICE
+from robot_dynamics_ros.nodes.support.services import SERVICE
 
 #: No answer for this long: those that are missing were forgotten [s].
 SILENCE = 10.0

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics of a node: throttled log lines, counters, latencies, /diagnostics."""
+"""
+Diagnostics of a node: throttled log lines, counters, latencies, /diagnostics.
+
+`described` tells of an error that nobody foresaw, in one line: what it is and where it arose.
+"""
 
 from __future__ import annotations
 
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+
+import robot_dynamics_ros
 
 #: Shortest time between two log lines of one kind [s].
 LOG_PERIOD = 2.0
@@ -144,3 +152,24 @@ class Diagnostics:
         self._published = (time.monotonic(), self._counts.copy())
         self._recent.clear()
         self._failed = False
+
+
+_PACKAGE = Path(robot_dynamics_ros.__file__).parent
+
+
+def place(error: BaseException) -> str:
+    """Return file and line of the innermost frame in this package, or else anywhere."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return 'nowhere'
+    inner = frames[1:] or frames  # the first one is where the error was caught
+    own = [frame for frame in inner if _PACKAGE in Path(frame.filename).parents]
+    if own:
+        return f'{Path(own[-1].filename).relative_to(_PACKAGE.parent)}:{own[-1].lineno}'
+    return f'{Path(inner[-1].filename).name}:{inner[-1].lineno}'
+
+
+def described(error: BaseException) -> str:
+    """Return type, text and place."""
+    text = ' '.join(str(error).split())  # some errors have several lines
+    return f'{type(error).__name__}: {text or "no text"} ({place(error)})'

@@ -31,9 +31,8 @@ from std_msgs.msg import String
 
 from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
-from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics
+from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
-from robot_dynamics_ros.nodes.support.unforeseen import described, place
 from robot_dynamics_ros.robot import Robot, load_robot
 
 #: Latched: a subscriber that joins late gets the last message.

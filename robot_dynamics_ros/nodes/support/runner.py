@@ -20,8 +20,8 @@ from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.nodes.support.diagnostics import described
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
-from robot_dynamics_ros.nodes.support.unforeseen import described
 
 #: Longest time that a signal waits for the executor [s].
 RESPONSE = 0.1

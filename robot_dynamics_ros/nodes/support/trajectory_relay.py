@@ -22,7 +22,7 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
-from robot_dynamics_ros.nodes.support.unforeseen import described
+from robot_dynamics_ros.nodes.support.diagnostics import described
 
 #: Time between two checks that the controller is there [s].
 PERIOD = 0.5

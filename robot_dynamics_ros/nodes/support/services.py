@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service ``~/get_mlc``: the minimal parameters that a node has now."""
+"""
+Services of nodes: their quality of service, and ``~/get_mlc``, the minimal parameters of now.
+
+No request and no response is to be forgotten. The default of ROS 2 keeps the last 10 of each, and
+silently drops others while a process is busy. A client has a history of its own, and in Fast DDS
+it hears the responses to all clients of the service: a client that is late by ten answers to
+others has lost its own, without having done anything wrong. Clients of a service that others use,
+too, need this profile.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from rclpy.qos import QoSProfile
 
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
-from robot_dynamics_ros.nodes.support.service_quality import SERVICE
 
 
 def offer_mlc(node: RobotNode, estimate: Callable[[str], MlcEstimate]) -> None:
@@ -33,3 +42,9 @@ def offer_mlc(node: RobotNode, estimate: Callable[[str], MlcEstimate]) -> None:
         return response
 
     node.create_service(GetMlc, '~/get_mlc', answer, qos_profile=SERVICE)
+
+
+#: Number of requests that may wait. Bounded: a client that never stops must not fill the memory.
+WAITING_REQUESTS = 2000
+
+SERVICE = QoSProfile(depth=WAITING_REQUESTS)

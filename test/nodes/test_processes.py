@@ -232,8 +232,8 @@ def test_diagnostics_tell_what_was_dropped(ros, parameter_file, planar):
         return any('dropped trajectories' in status.message and status.name == 'feedforward'
                    for message in messages for status in message.status)
 
-    ros.send_until(partial(motion.publish, motion_message(names=('joint_1', 'elbow'))), told,
-                   'diagnostics of the dropped trajectory')
+    assert ros.send_until(partial(motion.publish, motion_message(names=('joint_1', 'elbow'))),
+                          told, 'diagnostics of the dropped trajectory')
 
 
 def test_a_stream_leaves_the_weight_of_the_arm_behind_when_it_is_ended(

@@ -114,7 +114,7 @@ WHOLE = {
 
 @pytest.mark.parametrize('name', WHOLE)
 def test_a_hostile_text_is_refused_or_read(name):
-    outcome(WHOLE[name])
+    assert outcome(WHOLE[name]) in (None, UrdfError, ChainError), 'an error of another stage'
 
 
 @pytest.mark.parametrize('encoding', ['utf-16', 'utf-7', 'latin-1', 'EBCDIC-US', 'no-such', ''])

@@ -126,6 +126,9 @@ def test_no_name_changes_the_tokens_of_generated_c(pendulum, harmless, many):
 @pytest.mark.parametrize('name', ['\u00e9\u00b2', '9\n', '"*/', 'if'])
 def test_a_robot_with_an_odd_name_compiles(pendulum, name, tmp_path):
     source = standalone_source(named(pendulum, name, name), FUNCTION, 'c')
-    subprocess.run([COMPILER, '-std=c99', '-Wall', '-Wextra', '-Werror', '-pedantic', '-x', 'c',
-                    '-c', '-o', tmp_path / 'model.o', '-'], input=source.encode(), check=True)
+    done = subprocess.run([COMPILER, '-std=c99', '-Wall', '-Wextra', '-Werror', '-pedantic', '-x',
+                           'c', '-c', '-o', tmp_path / 'model.o', '-'], input=source.encode(),
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / 'model.o').stat().st_size > 0
 

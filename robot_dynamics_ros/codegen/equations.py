@@ -88,8 +88,11 @@ class Grouping:
         return [_entries(row) for row in self.matrix]
 
     @cached_property
-    def _columns(self) -> list[list[tuple[int, float]]]:
-        return [_entries(column) for column in self.matrix.T]
+    def _columns(self) -> list[tuple[int, list[tuple[int, float]]]]:
+        """The last place of each column and its entries; none where the only one is 1."""
+        columns = [_entries(column) for column in self.matrix.T]
+        return [(column[-1][0], [] if column[:-1] == [] and column[0][1] == 1.0 else column)
+                for column in columns]
 
     def links(self, minimal: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return ten grouped parameters per link."""
@@ -97,9 +100,15 @@ class Grouping:
         return [x[i:i + 10] for i in range(0, len(x), 10)]
 
     def regressor(self, standard: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-        """Return the regressor of the minimal parameters from that of the standard ones."""
-        return [[total([factor * row[k] for k, factor in column]) for column in self._columns]
-                for row in standard]
+        """
+        Return the regressor of the minimal parameters from that of the standard ones.
+
+        :param standard: one row per joint; entries of links inside of the joint are 0.0.
+        """
+        return [[0.0 if last < inside else
+                 total([factor * row[k] for k, factor in column]) if column else row[last]
+                 for last, column in self._columns]
+                for inside, row in zip(range(0, len(self.matrix), 10), standard)]
 
 
 def _entries(values: Array) -> list[tuple[int, float]]:

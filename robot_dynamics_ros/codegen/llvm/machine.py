@@ -4,10 +4,14 @@ LLVM source to machine code of this computer, and machine code into memory.
 
 The compiler is LLVM, by llvmlite. The front end of numba, which uses llvmlite as well, takes more
 than ten times as long for the same statements (docs/benchmarks.md).
+
+NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, if both are set, name another processor than the one found,
+for numba as for us.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -37,14 +41,10 @@ class Machine:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         self._llvm = binding
-        self._cpu = binding.get_host_cpu_name()
-        try:
-            features = binding.get_host_cpu_features()
-        except RuntimeError:  # LLVM does not know for every processor
-            features = binding.targets.FeatureMap()
-        self._features = features.flatten()
+        self._cpu, self._features = _named_processor() or _own_processor()
+        features = self._features.split(',')
         #: Doubles that one instruction handles.
-        self.width = 8 if features.get('avx512f') else 4 if features.get('avx') else 2
+        self.width = 8 if '+avx512f' in features else 4 if '+avx' in features else 2
 
     def _target(self) -> Any:
         """Return a new target: an engine takes it over and frees it."""
@@ -65,10 +65,37 @@ class Machine:
         return LoadedFunction(engine.get_function_address(name), engine)
 
 
+def _named_processor() -> tuple[str, str] | None:
+    """Return name and features of a processor from the environment."""
+    name, features = (os.environ.get(f'NUMBA_CPU_{what}') for what in ('NAME', 'FEATURES'))
+    return None if name is None or features is None else (name, features)
+
+
+def _own_processor() -> tuple[str, str]:
+    from llvmlite import binding
+
+    name: str = binding.get_host_cpu_name()
+    try:
+        return name, binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM does not know for every processor
+        return name, ''
+
+
 @lru_cache(maxsize=1)
 def this_machine() -> Machine:
     """Return the computer; asked once."""
     return Machine()
+
+
+@lru_cache(maxsize=32)
+def loaded_function(source: str, name: str) -> LoadedFunction:
+    """
+    Return a function of LLVM source, compiled once per process.
+
+    A robot that is loaded again, such as by every call of `identify`, is not compiled again.
+    """
+    machine = this_machine()
+    return machine.load(machine.compile(source), name)
 
 
 @lru_cache(maxsize=1)

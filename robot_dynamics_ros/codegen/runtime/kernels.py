@@ -21,7 +21,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.equations import Grouping, loop_form, program_of, result_shape
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
-from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, Machine, this_machine
+from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, loaded_function, this_machine
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program
@@ -175,12 +175,12 @@ class PythonKernel:
 class MachineKernel:
     """Machine code; generated Python where an angle is too large for it."""
 
-    def __init__(self, program: Program, chain: Chain, machine: Machine) -> None:
+    def __init__(self, program: Program, chain: Chain) -> None:
         """Compile nothing yet."""
         self._program = program
         self.shape = program.shape
         self._chain = chain
-        self._machine = machine
+        self._width = this_machine().width
         self._prologue = Prologue(program)
         self._code: dict[bool, LoadedFunction] = {}  # for one state, and for a batch
         self._python: PythonKernel | None = None
@@ -192,13 +192,13 @@ class MachineKernel:
         snapshot.calls[self._program.name] = new_call(
             single, batch, code, self._prologue.constants(snapshot),
             tuple(vector.width for vector in self._program.inputs), self.shape,
-            self._machine.width)
+            self._width)
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
                  out: Array | None) -> Array:
         """Return the result."""
         first = next(iter(arrays.values()))
-        self._compile(first.ndim == 2 and len(first) >= self._machine.width)
+        self._compile(first.ndim == 2 and len(first) >= self._width)
         contiguous = [_contiguous(array) for array in arrays.values()]
         # a kernel does not write a batch over its inputs: every second attempt has its own array;
         # a call that is older than the code for a batch lacks it: then there is a fresh one
@@ -215,9 +215,8 @@ class MachineKernel:
     def _compile(self, batch: bool) -> None:
         """Compile the code for one state or for a batch, if it is not there yet."""
         if batch not in self._code:
-            source = llvm_source(self._program, self._machine.width, batch=batch)
-            self._code[batch] = self._machine.load(self._machine.compile(source),
-                                                   self._program.name)
+            source = llvm_source(self._program, self._width, batch=batch)
+            self._code[batch] = loaded_function(source, self._program.name)
 
 
 def _contiguous(array: Array) -> Array:
@@ -299,5 +298,5 @@ class Kernels:
         except GraphTooLarge:
             return LoopKernel(self._chain, self._grouping, name)
         if self._backend == 'llvm':
-            return MachineKernel(program, self._chain, this_machine())
+            return MachineKernel(program, self._chain)
         return PythonKernel(program, self._chain, rows=self._backend == 'numpy')

@@ -167,7 +167,7 @@ def test_the_torques_topic_shows_the_efforts_over_time(node, output):
     torques = published(node, '/torques')
     node.tick(1.0 / node.settings.torques_rate)
     assert not torques
-    node.receive(motion_message(start=node.now - 0.5))
+    node.receive(motion_message(start=node.now - 60.0, duration=120.0))
     node.tick(1.0 / node.settings.torques_rate)
     assert torques[0].name == list(JOINTS)
     efforts = np.array([point.effort for point in output[0].points])

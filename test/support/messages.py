@@ -50,12 +50,12 @@ def trajectory_message(rows, *, names=JOINTS, start=0.0):
     return message
 
 
-def motion_message(*, first=0.0, start=0.0, goal=(0.5, -0.4), names=JOINTS):
-    """Return a motion of one second from zero to a goal, with all fields."""
+def motion_message(*, first=0.0, start=0.0, duration=1.0, goal=(0.5, -0.4), names=JOINTS):
+    """Return a motion from zero to a goal, with all fields."""
     rest = [0.0] * len(names)
     return trajectory_message([
         {'time': first, 'positions': rest, 'velocities': rest, 'accelerations': rest},
-        {'time': first + 1.0, 'positions': list(goal), 'velocities': rest,
+        {'time': first + duration, 'positions': list(goal), 'velocities': rest,
          'accelerations': rest}], names=names, start=start)
 
 

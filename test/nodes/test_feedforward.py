@@ -326,10 +326,11 @@ def test_a_stream_commands_the_torque_of_the_trajectory(streaming, model):
     streaming.tick(1.0 / streaming.settings.stream_rate)
     assert not commands, 'nothing before the first trajectory'
     streaming.receive(joint_state_message(streaming.now, REST))
-    streaming.receive(motion_message(start=streaming.now - 0.5))
+    streaming.receive(motion_message(start=streaming.now - 10.0, duration=20.0))
     streaming.tick(1.0 / streaming.settings.stream_rate)
     torque = np.array(commands[0].data)
-    sample = trajectory_from_message(motion_message()).sample(0.5 + np.linspace(0, 0.4, 400))
+    sample = trajectory_from_message(motion_message(duration=20.0)).sample(
+        10.0 + np.linspace(0.0, 8.0, 400))
     candidates = model.torque(sample.q, sample.qd, sample.qdd)
     assert np.abs(candidates - torque).max(axis=1).min() < 0.05 * np.abs(torque).max()
 

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many clients at once: every request is answered, none is forgotten."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 from support.availability import skip_without_ros
 
 skip_without_ros()
+
+from rclpy.qos import qos_profile_services_default
 
 from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
 
 CALLS = 100
+ROOT = Path(__file__).resolve().parents[2]
+POLICIES = runpy.run_path(str(ROOT / 'environment' / 'write_policies.py'))
+#: Packages of services that rcl makes in C, with its own quality of service.
+MADE_BY_RCL = ('lifecycle_msgs', 'type_description_interfaces')
 
 
 @pytest.mark.parametrize(('number', 'in_flight', 'quality'),
@@ -29,10 +38,14 @@ def test_every_call_of_a_storm_is_answered(ros, parameter_file, planar, number, 
         ['answered', str(CALLS), 'of', str(CALLS)]] * number
 
 
-def test_what_may_wait_is_more_than_the_default_and_bounded(make_node, planar):
-    from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
+@pytest.mark.parametrize('name', POLICIES['NODES'])
+def test_every_service_of_every_node_lets_many_requests_wait(ros, name):
+    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
+    for node in POLICIES['started_nodes'](name, ros.node.context):
+        depths = {each.service_name: each.handle.qos['depth'] for each in node.services
+                  if each.srv_type.__module__.split('.')[0] not in MADE_BY_RCL}
+        assert set(depths.values()) == {WAITING_REQUESTS}, depths
 
-    node = make_node(DynamicsServerNode, robot_description=planar)
-    for name in ('get_dynamics', 'get_mlc', 'set_payload'):
-        service = next(each for each in node.services if each.service_name.endswith(name))
-        assert 10 < service.qos_profile.depth == WAITING_REQUESTS
+
+def test_what_may_wait_is_more_than_the_default_and_bounded():
+    assert qos_profile_services_default.depth < WAITING_REQUESTS < 10_000

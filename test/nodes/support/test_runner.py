@@ -47,6 +47,24 @@ def test_a_node_whose_callbacks_fail_at_random_stays_up_and_works(ros):
     assert 'Traceback' not in node.output
 
 
+def test_robots_in_one_process_work_and_end_together(ros):
+    process = ros.start('support.failing_node', '/left', '/right')
+    for namespace in ('left', 'right'):
+        ros.receive(Float32, f'/{namespace}/failing/successes')
+    assert process.interrupt() == 0, process.output
+    assert process.output.count('came to rest') == 2
+
+
+def test_a_robot_that_cannot_start_brings_those_that_did_to_rest(ros, tmp_path):
+    path = tmp_path / 'right.yaml'
+    path.write_text('/right/failing: {ros__parameters: {robot_description: <robot/>}}')
+    process = ros.start('support.failing_node', '/left', '/right', '--ros-args', '--params-file',
+                        str(path))
+    assert process.wait() == 1, process.output
+    assert '[right.failing]' in process.output
+    assert process.output.count('came to rest') == 1
+
+
 def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parameter_file, planar):
     node = ros.start(f'{NODES}feedforward', *parameter_file(robot_description=planar))
 

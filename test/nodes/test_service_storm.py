@@ -9,9 +9,11 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+import rclpy
 from rclpy.qos import qos_profile_services_default
 
-from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
+from robot_dynamics_interfaces.srv import GetDynamics
+from robot_dynamics_ros.nodes.support.services import SERVICE, WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
 
@@ -36,6 +38,28 @@ def test_every_call_of_a_storm_is_answered(ros, parameter_file, planar, number, 
     assert [client.wait(90.0) for client in clients] == [0] * number
     assert [client.output.split() for client in clients] == [
         ['answered', str(CALLS), 'of', str(CALLS)]] * number
+
+
+def test_a_client_with_the_same_queue_may_be_late(ros, parameter_file, planar):
+    """With ROS's default, ten answers to another client push its own answer out."""
+    ros.start('robot_dynamics_ros.nodes.dynamics_server',
+              *parameter_file(robot_description=planar))
+    late = rclpy.create_node('late', context=ros.node.context)
+    own, other = (node.create_client(GetDynamics, 'dynamics_server/get_dynamics',
+                                     qos_profile=SERVICE) for node in (late, ros.node))
+    request, calls = GetDynamics.Request(position=[0.1, 0.2]), []
+    with ros.spinning(late):
+        for client in (own, other):  # both directions must have met: an answer shows it
+            ros.spin_until(client.service_is_ready, 'the service')
+            ros.send_until(lambda client=client: calls.append(client.call_async(request)),
+                           lambda: calls[-1].done(), 'the first answer')
+    waiting = own.call_async(request)
+    for _ in range(20):
+        ros.spin_until(other.call_async(request).done, 'an answer to the other client')
+    with ros.spinning(late):
+        ros.spin_until(waiting.done, 'the answer to the late client')
+    assert waiting.result().success
+    late.destroy_node()
 
 
 @pytest.mark.parametrize('name', POLICIES['NODES'])

@@ -77,6 +77,8 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
                 stop.is_set() or any(node.finished for node in nodes)):
             try:
                 executor.spin_once(timeout_sec=RESPONSE)
+                for node in nodes:
+                    _call_due_timers(node)
             except ExternalShutdownException:
                 break
             except Exception as error:  # outside every callback
@@ -90,6 +92,20 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
             node.destroy_node()
         rclpy.shutdown()
     return 0 if started and not any(node.failure for node in nodes) else 1
+
+
+def _call_due_timers(node: RobotNode) -> None:
+    """
+    Call the timers that are due, which then are not due for the executor any more.
+
+    The events executor queues an event for every message, even for one that a newer message has
+    replaced, and lets timers wait behind them. Under lasting overload the queue grows, and timers
+    that watch over the robot would come later and later.
+    """
+    for timer in node.timers:
+        if timer.is_ready():
+            timer.handle.call_timer()
+            timer.callback()
 
 
 def _start(node: RobotNode) -> bool:

@@ -47,6 +47,23 @@ def test_a_node_whose_callbacks_fail_at_random_stays_up_and_works(ros):
     assert 'Traceback' not in node.output
 
 
+def test_timers_fire_while_more_messages_come_than_a_node_can_take(ros):
+    """With the events executor alone they waited behind an event for every message."""
+    ros.start('support.slow_node')
+    flood, ticks = ros.node.create_publisher(Float32, 'input', 10), []
+    ros.node.create_subscription(Float32, 'slow/ticks', ticks.append, 10)
+    ros.spin_until(flood.get_subscription_count, 'the node')
+    ros.spin_until(lambda: ticks, 'the first tick')
+    first = ticks[-1].data
+
+    def thirty_more():
+        for _ in range(20):
+            flood.publish(Float32())
+        return ticks[-1].data >= first + 30
+
+    ros.spin_until(thirty_more, 'ticks during the flood')
+
+
 def test_robots_in_one_process_work_and_end_together(ros):
     process = ros.start('support.failing_node', '/left', '/right')
     for namespace in ('left', 'right'):

@@ -93,7 +93,7 @@ def identify(messages):
 
     arguments = ['--ros-args', '-r', f'joint_states:={TOPIC}', '-p',
                  f'robot_description:={json.dumps(URDF.read_text(encoding="utf-8"))}']
-    run(MeasuredNode, arguments)
+    run(MeasuredNode, arguments=arguments)
 
 
 def send(messages):

@@ -86,10 +86,9 @@ def short_name(full, node):
     return full.removeprefix(namespace)
 
 
-def node_interfaces(name, context):
-    """Return everything that a node may have, with all its optional interfaces."""
+def started_nodes(name, context):
+    """Give a node again and again, so that all its optional interfaces are seen."""
     description = (ROOT / 'urdf' / 'planar_2r.urdf').read_text(encoding='utf-8')
-    total = {kind: set(EXTRA.get((name, *kind), ())) for kind in KINDS}
     for make, parameters in NODES[name]:
         for source in ({'robot_description': description}, {}):  # or from the topic
             values = {**parameters, **source}
@@ -99,10 +98,17 @@ def node_interfaces(name, context):
                 Parameter(key, value=value) for key, value in values.items()])
             node.trigger_configure()
             node.trigger_activate()
-            for kind, names in interfaces(node).items():
-                total[kind] |= names
+            yield node
             node.trigger_deactivate()
             node.destroy_node()
+
+
+def node_interfaces(name, context):
+    """Return everything that a node may have, with all its optional interfaces."""
+    total = {kind: set(EXTRA.get((name, *kind), ())) for kind in KINDS}
+    for node in started_nodes(name, context):
+        for kind, names in interfaces(node).items():
+            total[kind] |= names
     return total
 
 

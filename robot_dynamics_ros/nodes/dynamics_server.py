@@ -35,7 +35,7 @@ from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.services import SERVICE, offer_mlc
+from robot_dynamics_ros.nodes.support.services import offer_mlc
 from robot_dynamics_ros.nodes.support.settings import JointSetting, declare_number, setting
 from robot_dynamics_ros.robot import Robot
 
@@ -73,11 +73,9 @@ class DynamicsServerNode(RobotNode):
 
     def make_interfaces(self) -> None:
         """Create services and topics."""
-        self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics,
-                            qos_profile=SERVICE)
+        self.create_service(GetDynamics, '~/get_dynamics', self._on_get_dynamics)
         offer_mlc(self, self._estimate)
-        self.create_service(SetPayload, '~/set_payload', self._on_set_payload,
-                            qos_profile=SERVICE)
+        self.create_service(SetPayload, '~/set_payload', self._on_set_payload)
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
         if self.settings.publish_shares:

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many clients at once: every request is answered, none is forgotten."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 from support.availability import skip_without_ros
 
 skip_without_ros()
 
-from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
+import rclpy
+from rclpy.qos import qos_profile_services_default
+
+from robot_dynamics_interfaces.srv import GetDynamics
+from robot_dynamics_ros.nodes.support.services import SERVICE, WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
 
 CALLS = 100
+ROOT = Path(__file__).resolve().parents[2]
+POLICIES = runpy.run_path(str(ROOT / 'environment' / 'write_policies.py'))
+#: Packages of services that rcl makes in C, with its own quality of service.
+MADE_BY_RCL = ('lifecycle_msgs', 'type_description_interfaces')
 
 
 @pytest.mark.parametrize(('number', 'in_flight', 'quality'),
@@ -29,10 +40,36 @@ def test_every_call_of_a_storm_is_answered(ros, parameter_file, planar, number, 
         ['answered', str(CALLS), 'of', str(CALLS)]] * number
 
 
-def test_what_may_wait_is_more_than_the_default_and_bounded(make_node, planar):
-    from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
+def test_a_client_with_the_same_queue_may_be_late(ros, parameter_file, planar):
+    """With ROS's default, ten answers to another client push its own answer out."""
+    ros.start('robot_dynamics_ros.nodes.dynamics_server',
+              *parameter_file(robot_description=planar))
+    late = rclpy.create_node('late', context=ros.node.context)
+    own, other = (node.create_client(GetDynamics, 'dynamics_server/get_dynamics',
+                                     qos_profile=SERVICE) for node in (late, ros.node))
+    request, calls = GetDynamics.Request(position=[0.1, 0.2]), []
+    with ros.spinning(late):
+        for client in (own, other):  # both directions must have met: an answer shows it
+            ros.spin_until(client.service_is_ready, 'the service')
+            ros.send_until(lambda client=client: calls.append(client.call_async(request)),
+                           lambda: calls[-1].done(), 'the first answer')
+    waiting = own.call_async(request)
+    for _ in range(20):
+        ros.spin_until(other.call_async(request).done, 'an answer to the other client')
+    with ros.spinning(late):
+        ros.spin_until(waiting.done, 'the answer to the late client')
+    assert waiting.result().success
+    late.destroy_node()
 
-    node = make_node(DynamicsServerNode, robot_description=planar)
-    for name in ('get_dynamics', 'get_mlc', 'set_payload'):
-        service = next(each for each in node.services if each.service_name.endswith(name))
-        assert 10 < service.qos_profile.depth == WAITING_REQUESTS
+
+@pytest.mark.parametrize('name', POLICIES['NODES'])
+def test_every_service_of_every_node_lets_many_requests_wait(ros, name):
+    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
+    for node in POLICIES['started_nodes'](name, ros.node.context):
+        depths = {each.service_name: each.handle.qos['depth'] for each in node.services
+                  if each.srv_type.__module__.split('.')[0] not in MADE_BY_RCL}
+        assert set(depths.values()) == {WAITING_REQUESTS}, depths
+
+
+def test_what_may_wait_is_more_than_the_default_and_bounded():
+    assert qos_profile_services_default.depth < WAITING_REQUESTS < 10_000

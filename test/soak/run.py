@@ -20,30 +20,33 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 from domain_coordinator import domain_id
 from support.ros import RosDomain
 
-from soak import scenarios
-from soak.scenarios import Row
+from soak import checkpoint, load, network
+from soak.cost import cost
+from soak.measuring import Row
 
 #: Robots and rates of the table of costs.
 ROBOTS, RATES = (1, 5, 10, 20), (100, 1000)
 
 
 def plan(minutes):
-    """Return the scenarios by name; those of fixed length take about five minutes."""
-    free = max(10.0, 60.0 * (minutes - 5.0))  # [s]
+    """Return the scenarios by name; those of fixed length take about six minutes."""
+    free = max(10.0, 60.0 * (minutes - 6.0))  # [s]
     chosen = {
-        'load': partial(scenarios.load, duration=0.6 * free),
-        'bursts': partial(scenarios.bursts, duration=0.1 * free),
-        'namespaces': scenarios.namespaces,
-        'storm': scenarios.storm,
-        'descriptions': scenarios.descriptions,
-        'kills': partial(scenarios.kills, duration=0.3 * free),
-        'disk_full': partial(scenarios.bad_disk, full=True),
-        'read_only': partial(scenarios.bad_disk, full=False),
-        'shared_checkpoint': scenarios.shared_checkpoint}
+        'load': partial(load.load, duration=0.7 * free),
+        'bursts': partial(load.bursts, duration=0.1 * free),
+        'namespaces': load.namespaces,
+        'storm': load.storm,
+        'descriptions': load.descriptions,
+        'kills': partial(checkpoint.kills, duration=0.2 * free),
+        'disk_full': partial(checkpoint.bad_disk, full=True),
+        'read_only': partial(checkpoint.bad_disk, full=False),
+        'shared_checkpoint': checkpoint.shared_checkpoint,
+        'network': lambda ros, folder: network.two_hosts_on_a_bad_wire(folder)}
     for rate in RATES:
         for robots in ROBOTS:
-            chosen[f'cost_{robots}_{rate}'] = partial(
-                scenarios.cost, robots=robots, rate=rate, duration=5.0)
+            for together in (False, True):
+                chosen[f'cost_{robots}_{rate}{"_together" * together}'] = partial(
+                    cost, robots=robots, rate=rate, together=together)
     return chosen
 
 
@@ -55,8 +58,6 @@ def run(name, scenario):
                           FASTDDS_BUILTIN_TRANSPORTS='UDPv4')
         ros = None
         try:
-            if name == 'lossy_network':
-                return scenario(folder)
             ros = RosDomain(domain, Path(folder))
             return scenario(ros, folder)
         except Exception as error:  # the others shall run all the same
@@ -78,7 +79,7 @@ def main():
     arguments = parser.parse_args()
     # so that no node outlives a run that is ended from outside
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    chosen = {**plan(arguments.minutes), 'lossy_network': scenarios.lossy_network}
+    chosen = plan(arguments.minutes)
     rows = []
     for name in arguments.only or chosen:
         for row in run(name, chosen[name]):

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node with mistakes that nobody foresaw: every callback raises at random."""
+"""
+A node with mistakes that nobody foresaw: every callback raises at random.
+
+``python -m support.failing_node [namespace...]``: one per namespace, all in one process.
+"""
 
 import random
 import sys
+from functools import partial
 
+from rclpy.utilities import remove_ros_args
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 
@@ -67,4 +73,5 @@ class FailingNode(RobotNode):
 
 
 if __name__ == '__main__':
-    sys.exit(run(FailingNode))
+    sys.exit(run(*(partial(FailingNode, namespace=namespace)
+                   for namespace in remove_ros_args(sys.argv)[1:] or [''])))

@@ -32,6 +32,7 @@ from std_msgs.msg import String
 from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
+from robot_dynamics_ros.nodes.support.services import SERVICE
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
 from robot_dynamics_ros.robot import Robot, load_robot
 
@@ -187,7 +188,8 @@ class RobotNode(LifecycleNode):
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any],
                        **options: Any) -> Any:
-        """Offer a service as rclpy does, with a guarded callback."""
+        """Offer a service as rclpy does, with a guarded callback and a deep queue."""
+        options['qos_profile'] = SERVICE
         return super().create_service(srv_type, srv_name,
                                       self._guarded_service(srv_type, callback), **options)
 

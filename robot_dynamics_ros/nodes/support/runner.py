@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Start a node, spin it, end it: the main function of every node.
+Start nodes, spin them, end them: the main function of every node.
 
-SIGINT and SIGTERM end the loop; the node comes to rest while it can still publish, and the process
-exits with 0. An error at start is printed and gives exit code 1.
+SIGINT and SIGTERM end the loop; the nodes come to rest while they can still publish, and the
+process exits with 0. An error at start is printed and gives exit code 1.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = None,
+def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = None,
         executor_type: Callable[[], Executor] = make_executor) -> int:
     """
-    Run a node until a signal ends it.
+    Run nodes in one executor until a signal, or one of them, ends all.
 
-    :param make_node: function that constructs the node.
+    :param make_nodes: functions that construct a node each; several robots differ in `namespace`.
     :param arguments: command line with ROS arguments; None = that of the process.
     :param executor_type: function that constructs the executor.
     :returns: exit code.
@@ -62,30 +62,50 @@ def run(make_node: Callable[[], RobotNode], arguments: Sequence[str] | None = No
     try:
         # with ROS's own handlers the context dies with the signal, and no last message gets out
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-        node = make_node()
+        nodes = [make_node() for make_node in make_nodes]
     except Exception as error:
         get_logger('robot_dynamics_ros').fatal(
             str(error) if isinstance(error, RobotDynamicsError) else described(error))
         rclpy.try_shutdown()
         return 1
     executor = executor_type()
-    executor.add_node(node)
-    started = _start(node)
+    for node in nodes:
+        executor.add_node(node)
+    started = all(_start(node) for node in nodes)
     try:
-        while started and rclpy.ok() and not (stop.is_set() or node.finished):
+        while started and rclpy.ok() and not (
+                stop.is_set() or any(node.finished for node in nodes)):
             try:
                 executor.spin_once(timeout_sec=RESPONSE)
+                for node in nodes:
+                    _call_due_timers(node)
             except ExternalShutdownException:
                 break
             except Exception as error:  # outside every callback
-                node.unforeseen(error)
+                for node in nodes:
+                    node.unforeseen(error)
     finally:
-        if started:
+        for node in nodes:
             node.rest()
-        executor.remove_node(node)
-        node.destroy_node()
+        for node in nodes:
+            executor.remove_node(node)
+            node.destroy_node()
         rclpy.shutdown()
-    return 0 if started and not node.failure else 1
+    return 0 if started and not any(node.failure for node in nodes) else 1
+
+
+def _call_due_timers(node: RobotNode) -> None:
+    """
+    Call the timers that are due, which then are not due for the executor any more.
+
+    The events executor queues an event for every message, even for one that a newer message has
+    replaced, and lets timers wait behind them. Under lasting overload the queue grows, and timers
+    that watch over the robot would come later and later.
+    """
+    for timer in node.timers:
+        if timer.is_ready():
+            timer.handle.call_timer()
+            timer.callback()
 
 
 def _start(node: RobotNode) -> bool:

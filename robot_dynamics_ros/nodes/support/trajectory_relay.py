@@ -23,9 +23,12 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.support.diagnostics import described
+from robot_dynamics_ros.nodes.support.services import SERVICE
 
 #: Time between two checks that the controller is there [s].
 PERIOD = 0.5
+#: An action is made of three services.
+_QUEUES = {f'{service}_service_qos_profile': SERVICE for service in ('goal', 'result', 'cancel')}
 
 
 def follow_joint_trajectory_type() -> Any:
@@ -80,9 +83,10 @@ class TrajectoryRelay:
         self._unforeseen = unforeseen
         self._node, self._controller = node, controller
         self._goals: dict[bytes, _Goal] = {}
-        self._client = ActionClient(node, action_type, controller)
+        self._client = ActionClient(node, action_type, controller, **_QUEUES)
         self._server = ActionServer(node, action_type, name, self._execute,
-                                    goal_callback=self._on_goal, cancel_callback=self._on_cancel)
+                                    goal_callback=self._on_goal, cancel_callback=self._on_cancel,
+                                    **_QUEUES)
         # real time: a controller may go away while a simulation is paused
         self._timer = node.create_timer(PERIOD, self._on_tick,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -47,6 +47,41 @@ def test_a_node_whose_callbacks_fail_at_random_stays_up_and_works(ros):
     assert 'Traceback' not in node.output
 
 
+def test_timers_fire_while_more_messages_come_than_a_node_can_take(ros):
+    """With the events executor alone they waited behind an event for every message."""
+    ros.start('support.slow_node')
+    flood, ticks = ros.node.create_publisher(Float32, 'input', 10), []
+    ros.node.create_subscription(Float32, 'slow/ticks', ticks.append, 10)
+    ros.spin_until(flood.get_subscription_count, 'the node')
+    ros.spin_until(lambda: ticks, 'the first tick')
+    first = ticks[-1].data
+
+    def thirty_more():
+        for _ in range(20):
+            flood.publish(Float32())
+        return ticks[-1].data >= first + 30
+
+    ros.spin_until(thirty_more, 'ticks during the flood')
+
+
+def test_robots_in_one_process_work_and_end_together(ros):
+    process = ros.start('support.failing_node', '/left', '/right')
+    for namespace in ('left', 'right'):
+        ros.receive(Float32, f'/{namespace}/failing/successes')
+    assert process.interrupt() == 0, process.output
+    assert process.output.count('came to rest') == 2
+
+
+def test_a_robot_that_cannot_start_brings_those_that_did_to_rest(ros, tmp_path):
+    path = tmp_path / 'right.yaml'
+    path.write_text('/right/failing: {ros__parameters: {robot_description: <robot/>}}')
+    process = ros.start('support.failing_node', '/left', '/right', '--ros-args', '--params-file',
+                        str(path))
+    assert process.wait() == 1, process.output
+    assert '[right.failing]' in process.output
+    assert process.output.count('came to rest') == 1
+
+
 def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parameter_file, planar):
     node = ros.start(f'{NODES}feedforward', *parameter_file(robot_description=planar))
 

@@ -20,6 +20,7 @@ from support.messages import motion_message
 from support.ros import PATIENCE
 
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.nodes.support.services import SERVICE
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
     TrajectoryRelay,
     follow_joint_trajectory_type,
@@ -121,6 +122,21 @@ def test_a_goal_reaches_the_controller_with_efforts_and_its_other_fields(cell):
     assert response.status == GoalStatus.STATUS_SUCCEEDED
     assert response.result.error_string == 'there'
     assert cell.refusals == []
+
+
+def test_no_goal_of_many_that_wait_is_forgotten(cell):
+    """With ROS's default of 10, the others got neither an answer nor a result."""
+    client = ActionClient(cell.nodes['client'], FollowJointTrajectory, 'relay/follow',
+                          goal_service_qos_profile=SERVICE, result_service_qos_profile=SERVICE)
+    cell.until(client.server_is_ready, 'the relay')
+    goal = FollowJointTrajectory.Goal()  # without points: it goes no further than the relay
+    answers = [client.send_goal_async(goal) for _ in range(40)]  # while nobody spins
+    cell.until(lambda: all(each.done() for each in answers), 'all answers')
+    results = [each.result().get_result_async() for each in answers]
+    cell.until(lambda: all(each.done() for each in results), 'all results')
+    client.destroy()
+    assert {each.result().status for each in results} == {GoalStatus.STATUS_ABORTED}
+    assert len(cell.refusals) == 40
 
 
 def test_an_abort_of_the_controller_passes_through_with_its_reason(cell):

@@ -53,6 +53,7 @@ from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,
     effort_limits,
+    maximum_points_setting,
     setting,
 )
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
@@ -75,9 +76,7 @@ class FeedforwardNodeSettings(SourceSettings):
                         choices=('trajectory', 'stream'))
     resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
                                    minimum=1.0, maximum=10_000.0, changeable=True)
-    maximum_points: int = setting(
-        100_000, 'number of points above which a trajectory is refused', minimum=2,
-        maximum=10_000_000)
+    maximum_points: int = maximum_points_setting()
     gravity_mode: str = setting(
         'full', 'gravity in the torques; none where the robot compensates gravity itself',
         choices=GRAVITY_MODES, changeable=True)

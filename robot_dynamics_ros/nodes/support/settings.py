@@ -54,6 +54,12 @@ def setting(default: Any, description: str, *, minimum: float | None = None,
         'changeable': changeable, 'example': example})
 
 
+def maximum_points_setting() -> Any:
+    """Return the setting that bounds the work which one trajectory can make."""
+    return setting(100_000, 'number of points above which a trajectory is refused', minimum=2,
+                   maximum=10_000_000)
+
+
 @dataclass(frozen=True)
 class JointSetting:
     """

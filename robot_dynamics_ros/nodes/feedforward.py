@@ -94,7 +94,7 @@ class FeedforwardNodeSettings(SourceSettings):
     controller_action: str = setting(
         '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
             'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
-            'trajectory mode; needs control_msgs; empty = no relay')
+            'trajectory mode; needs control_msgs; empty = no relay', ros_name=True)
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)

@@ -65,7 +65,7 @@ def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parame
 
 @pytest.mark.parametrize(('node', 'parameters', 'arguments', 'texts'), [
     ('feedforward', {'controller_action': 'bad name!'}, (),
-     ("must be a name of ROS", "got 'bad name!'")),
+     ('must be a name of ROS', "got 'bad name!'")),
     ('feedforward', {}, ('-r', '__node:=bad name'), ('Error: ',)),
     ('feedforward', {'gravity': [0.0, 0.0, float('nan')]}, (),
      ('gravity must be finite, got nan',)),

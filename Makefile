@@ -2,7 +2,7 @@
 # make demo    show it working          make lint    ruff and mypy
 # make test    lint and all tests       make bench   measured figures
 # make setup   only make .venv          make clean   remove what make has made
-# make fuzz    damaged and hostile input for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
+# make fuzz    hostile files, messages, goals and parameters for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test

@@ -17,6 +17,10 @@ from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
+from robot_dynamics_ros.files.bounds import one_line
+
+#: More is a mistake, and products with it would overflow [m/s^2].
+LARGEST_GRAVITY = 1e4
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,9 @@ class Chain:
     def __post_init__(self) -> None:
         """Freeze the gravity vector and check that the parts fit together."""
         freeze(self, 'gravity')
-        if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
-            raise ChainError(f'gravity must be three finite numbers [m/s^2], got {self.gravity}')
+        if self.gravity.shape != (3,) or not np.all(np.abs(self.gravity) <= LARGEST_GRAVITY):
+            raise ChainError('gravity must be three finite numbers of at most '
+                             f'{LARGEST_GRAVITY:g} m/s^2, got {one_line(self.gravity)}')
         if not self.joints:
             raise ChainError(f'robot {self.robot}: no moving joint between {self.base} '
                              f'and {self.tip}')

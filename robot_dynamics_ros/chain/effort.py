@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, freeze, immutable
+from robot_dynamics_ros.chain.joint_physics import check_coupling
 from robot_dynamics_ros.errors import ParameterError
 
 #: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
@@ -64,6 +65,7 @@ class EffortSemantics:
             if np.shape(self.coupling) != (n, n):
                 raise ParameterError(f'effort: coupling has shape {np.shape(self.coupling)}, '
                                      f'expected ({n}, {n})')
+            check_coupling(self.coupling, [f'number {i}' for i in range(1, n + 1)])
 
     @classmethod
     def torque(cls, n: int) -> EffortSemantics:

@@ -116,10 +116,17 @@ class JointPhysics:
                 if not np.isfinite(value) and not (name == 'rotor_inertia' and np.isnan(value)):
                     raise ParameterError(f'joint {joint}: {name} is not finite ({value})')
         if self.coupling is not None:
-            _check_coupling(self.coupling, joint_names)
+            check_coupling(self.coupling, joint_names)
 
 
-def _check_coupling(coupling: ArrayLike, joint_names: Sequence[str]) -> None:
+def check_coupling(coupling: ArrayLike, joint_names: Sequence[str]) -> None:
+    """
+    Refuse a matrix that does not carry every motor torque to a joint.
+
+    :param coupling: (n, n) constant matrix J with ``q = J q_motor``.
+    :param joint_names: n names, for the message.
+    :raises ParameterError: a singular matrix, or an entry that is not finite.
+    """
     matrix = np.asarray(coupling, dtype=np.float64)
     if not np.all(np.isfinite(matrix)):
         raise ParameterError('coupling matrix has non-finite entries')

@@ -51,8 +51,8 @@ class OnlineEstimator:
 
     Unusable samples (NaN, backward time, gaps, saturated effort, implausible values, torques far
     from their prediction for a moment) are left out and counted in `cut_out`. While the robot
-    stands still, nothing is learned and nothing forgotten; while the motion adds little new
-    information, nothing is forgotten.
+    stands still or reports no effort, nothing is learned and nothing forgotten; while the motion
+    adds little new information, nothing is forgotten.
 
     :param chain: the robot.
     :param effort: meaning of the efforts; None = joint torques [N m, N].
@@ -107,7 +107,7 @@ class OnlineEstimator:
 
     @property
     def samples(self) -> int:
-        """Number of smoothed samples used."""
+        """Number of smoothed samples used; each has the torque of at least one joint."""
         return 0 if self._recursion is None else self._recursion.samples
 
     @property
@@ -236,6 +236,9 @@ class OnlineEstimator:
         if np.all(np.abs(state.qd) <= _STILL * np.maximum(self._fastest, 1e-6)):
             self._frozen = True
             self._cut += CutOut(standstill=1)
+            return None
+        if not np.any(np.isfinite(state.tau)):  # without a torque nothing is learned or forgotten
+            self._frozen = True
             return None
         Y = self._terms.regressor(state.q[None], state.qd[None], state.qdd[None])[0]
         sample = np.ascontiguousarray(Y[:, self._columns]), state.tau

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import TrajectoryError
+from robot_dynamics_ros.files.atomic_file import write_atomically
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_npz import read_npz
 from robot_dynamics_ros.motion.tracking import Tracking
@@ -52,7 +54,11 @@ class TrackedMotion:
 
 
 def save_tracked_motions(path: str | Path, motions: Sequence[TrackedMotion]) -> None:
-    """Write tracked motions to an .npz file."""
+    """
+    Write tracked motions to an .npz file.
+
+    :raises ParameterError: the file cannot be written.
+    """
     content = {}
     for i, motion in enumerate(motions):
         content[f'{i}/name'] = np.array(motion.name)
@@ -61,7 +67,9 @@ def save_tracked_motions(path: str | Path, motions: Sequence[TrackedMotion]) -> 
             content[f'{i}/{field}'] = getattr(motion, field)
         for field in _WAYPOINTS:
             content[f'{i}/waypoint_{field}'] = getattr(motion.trajectory, field)
-    np.savez_compressed(path, **content)  # type: ignore[arg-type]
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **content)  # type: ignore[arg-type]
+    write_atomically(path, buffer.getvalue())
 
 
 def load_tracked_motions(path: str | Path) -> list[TrackedMotion]:

@@ -38,7 +38,8 @@ def read_trajectory(path: str | Path) -> Trajectory:
         return trajectory_from_waypoints([str(name) for name in names], times, **rows)
     except RobotDynamicsError as error:
         text = str(error)
-        raise TrajectoryError(text if str(path) in text else f'{path}: {text}') from error
+        place = one_line(path)
+        raise TrajectoryError(text if place in text else f'{place}: {text}') from error
 
 
 def _numbers(content: Any, where: str) -> list[float]:

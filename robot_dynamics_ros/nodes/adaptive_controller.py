@@ -32,21 +32,18 @@ from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.nodes.support.conversion import (
-    doubles,
-    estimate_to_message,
-    seconds,
-    trajectory_from_message,
-)
+from robot_dynamics_ros.nodes.support.conversion import doubles, estimate_to_message
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
+from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
 from robot_dynamics_ros.nodes.support.services import offer_mlc
 from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,
     RobotNodeSettings,
     effort_limits,
+    maximum_points_setting,
     setting,
 )
 from robot_dynamics_ros.robot import Robot
@@ -102,6 +99,7 @@ class AdaptiveControllerNodeSettings(RobotNodeSettings):
     fade: float = setting(
         0.5, 'shortest time in which a jump of the reference is smoothed out [s]',
         minimum=0.01, maximum=60.0)
+    maximum_points: int = maximum_points_setting()
     mlc_rate: float = setting(2.0, 'rate of ~/mlc while learning [1/s]', minimum=0.01,
                               maximum=100.0)
 
@@ -131,7 +129,9 @@ class AdaptiveControllerNode(RobotNode):
         offer_mlc(self, self._estimate)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/enable', self._on_enable)
-        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10)
+        # as bytes: torques must not wait for a long message to become objects
+        self.create_subscription(JointTrajectory, 'joint_trajectory', self._on_trajectory, 10,
+                                 raw=True)
         self._joints.subscribe()
         self.create_timer(0.5 * p.joint_state_timeout, self._on_watchdog)
         self.create_timer(1.0 / p.mlc_rate, self._on_mlc_tick)
@@ -205,20 +205,19 @@ class AdaptiveControllerNode(RobotNode):
         self.diagnostics.clipped(stream.controller.limits.joint_names, command.clamped,
                                  consequence='; not learning')
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        stream, now = self._stream, self.now
+    def _on_trajectory(self, message: bytes | JointTrajectory) -> None:
+        stream, now = self._stream, self.now  # of receipt, however long reading takes
         if not self.active or stream is None or self.robot is None:
             self.diagnostics.warn('dropped trajectories',
                                   'trajectory dropped: no robot or not active')
             return
         try:
-            if message.points:
-                trajectory = trajectory_from_message(message).in_order(
-                    self.robot.chain.joint_names)
-                stream.follow(trajectory, seconds(message.header.stamp) or now, now,
-                              self._joints.latest)
-            else:
+            received = received_trajectory(message, self.settings.maximum_points)
+            if received.trajectory is None:
                 stream.stop(now)
+            else:
+                stream.follow(received.trajectory.in_order(self.robot.chain.joint_names),
+                              received.start or now, now, self._joints.latest)
             self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:
             self.diagnostics.warn('dropped trajectories', f'trajectory dropped: {error}')

@@ -53,6 +53,7 @@ from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,
     effort_limits,
+    maximum_points_setting,
     setting,
 )
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
@@ -75,9 +76,7 @@ class FeedforwardNodeSettings(SourceSettings):
                         choices=('trajectory', 'stream'))
     resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
                                    minimum=1.0, maximum=10_000.0, changeable=True)
-    maximum_points: int = setting(
-        100_000, 'number of points above which a trajectory is refused', minimum=2,
-        maximum=10_000_000)
+    maximum_points: int = maximum_points_setting()
     gravity_mode: str = setting(
         'full', 'gravity in the torques; none where the robot compensates gravity itself',
         choices=GRAVITY_MODES, changeable=True)
@@ -95,7 +94,7 @@ class FeedforwardNodeSettings(SourceSettings):
     controller_action: str = setting(
         '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
             'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
-            'trajectory mode; needs control_msgs; empty = no relay')
+            'trajectory mode; needs control_msgs; empty = no relay', ros_name=True)
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)

@@ -8,9 +8,9 @@ Checkpoints on disk keep what is learned, and a restarted node continues from th
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -89,7 +89,7 @@ class IdentificationNode(LearningNode):
         if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
             estimator.restore(old.state())
             self.get_logger().info('a new description of the same robot: learning continues')
-        elif p.checkpoint_file and Path(p.checkpoint_file).is_file():  # never a device
+        elif p.checkpoint_file and os.path.isfile(p.checkpoint_file):  # never a device
             self._resume(estimator, p.checkpoint_file)
         estimator.carry(robot.load)
         self._estimator = estimator
@@ -188,9 +188,9 @@ class IdentificationNode(LearningNode):
             estimator, robot = self._usable()
             estimator.reset()
             estimator.carry(robot.load)
-            path = Path(self.settings.checkpoint_file)
-            if path.is_file():  # never a device
-                path.unlink()
+            path = self.settings.checkpoint_file
+            if os.path.isfile(path):  # never a device
+                os.unlink(path)
             self._kept = 0
             self.get_logger().info('reset: learning starts again from the URDF')
             response.success = True

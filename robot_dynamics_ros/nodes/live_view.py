@@ -32,6 +32,9 @@ from robot_dynamics_ros.robot import Robot
 #: Escape codes: to the first column of a line above, and clear the rest of the screen.
 _UP, _CLEAR = '\x1b[{}F', '\x1b[J'
 
+#: Number of estimates in a history above which every second one is dropped.
+MOST_ESTIMATES = 10_000
+
 
 @dataclass(frozen=True)
 class LiveViewNodeSettings(RobotNodeSettings):
@@ -90,9 +93,16 @@ class LiveViewNode(RobotNode):
             self._estimate = estimate_from_message(message, self.robot.model.mlc,
                                                    self.robot.chain.joint_physics)
             self._text.take(self._estimate)
-            self._history.append((seconds(message.header.stamp), self._estimate))
+            self._remember(seconds(message.header.stamp), self._estimate)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused parameters', str(error))
+
+    def _remember(self, time: float, estimate: MlcEstimate) -> None:
+        """Keep an estimate for the history; a long one is kept at half the rate."""
+        if self.settings.history_file:
+            self._history.append((time, estimate))
+        if len(self._history) > MOST_ESTIMATES:
+            del self._history[1::2]
 
     def _on_progress(self, message: Float32) -> None:
         self._motion = message.data

@@ -50,7 +50,7 @@ class TrackingExperimentNodeSettings(RobotNodeSettings):
         ('PID', 'PID + feedforward'), 'names of the ways to send the motion')
     topics: tuple[str, ...] = setting(
         ('simulated_robot/joint_trajectory', 'joint_trajectory'),
-        'topic of each way; the first one is that of the controller itself')
+        'topic of each way; the first one is that of the controller itself', ros_name=True)
     motion_duration: float = setting(6.0, 'duration of the motion [s]', minimum=1.0,
                                      maximum=600.0)
     load_mass: float = setting(0.0, 'mass of a payload that appears in the motion [kg]; 0 = none',
@@ -83,7 +83,7 @@ class TrackingExperimentNode(RobotNode):
         self._loaded = False
         self._recordings: list[TrackedMotion] = []
         self._samples: list[JointSample] = []
-        self._joints = JointStates(self, self._samples.append)
+        self._joints = JointStates(self, self._on_sample)
         self._player: MotionPlayer | None = None
 
     def make_interfaces(self) -> None:
@@ -111,6 +111,11 @@ class TrackingExperimentNode(RobotNode):
     def _stop(self, reason: str) -> None:
         if self._player is not None and self._player.running:
             self._send(self._player.stop(self.now, reason))
+
+    def _on_sample(self, sample: JointSample) -> None:
+        if self._player is None or not self.active:  # nothing is recorded
+            self._samples.clear()
+        self._samples.append(sample)
 
     def _on_tick(self) -> None:
         if self.robot is None or not self.active or not self._samples:
@@ -173,7 +178,7 @@ class TrackingExperimentNode(RobotNode):
         if len(self._recordings) == len(self._outputs):
             try:
                 save_tracked_motions(self.settings.output, self._recordings)
-            except (RobotDynamicsError, OSError) as error:
+            except RobotDynamicsError as error:
                 self.fail(str(error))
             self.finished = True
             self.active = False

@@ -124,6 +124,8 @@ def test_the_hash_knows_the_geometry_and_not_the_inertias(rng, chain):
 
 @pytest.mark.parametrize(('changes', 'message'), [
     ({'gravity': [0.0, 9.81]}, 'gravity must be three finite numbers'),
+    ({'gravity': [0.0, 0.0, -1e308]}, r'at most 10000 m/s\^2'),
+    ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity must be three finite numbers'),
     ({'gravity': [0.0, 0.0, np.nan]}, 'gravity must be three finite numbers'),
     ({'joints': ()}, 'robot robot: no moving joint between base and tip'),
     ({'links': (Inertia.zero(),)}, '3 joints, 1 links and 3 link names do not fit together'),

@@ -41,6 +41,10 @@ def test_values_are_copied_and_read_only():
     ({'gain': [1.0, np.inf]}, 'gain must be positive and finite'),
     ({'offset': [0.0, np.nan]}, 'offset must be finite'),
     ({'side': ('joint', 'gear')}, 'side must be one of joint, motor, got joint, gear'),
+    ({'coupling': [[1.0, 0.0], [np.nan, 1.0]]}, '^coupling matrix has non-finite entries$'),
+    ({'coupling': [[1.0, 0.0], [-np.inf, 1.0]]}, '^coupling matrix has non-finite entries$'),
+    ({'coupling': [[1.0, 2.0], [2.0, 4.0]]}, 'singular: the motors of joints number 1, number 2'),
+    ({'coupling': np.zeros((2, 2))}, '^coupling matrix is singular'),
     ({'coupling': np.eye(3)}, r'coupling has shape \(3, 3\), expected \(2, 2\)'),
 ])
 def test_meanings_that_cannot_be_are_refused(changes, message):

@@ -135,6 +135,34 @@ def test_a_stuck_sensor_poisons_nothing(slow_case, names):
         assert cut.inconsistent_velocity > 30
 
 
+def test_a_joint_learns_although_every_7th_of_its_efforts_is_missing(case):
+    def spoil(measured):
+        measured['tau'][::7, 2] = np.nan
+
+    cut = case.assert_unharmed(spoil)
+    assert cut.missing_effort == len(case.data.t[::7])
+
+
+def test_a_sample_without_any_effort_is_none(slow_case):
+    def spoil(measured):
+        measured['tau'][:] = np.nan
+
+    estimator = slow_case.learn(spoil)
+    assert estimator.samples == 0
+    assert estimator.estimate().state == EstimateState.FROM_URDF
+    assert estimator.cut_out.missing_effort == slow_case.data.tau.size
+
+
+def test_without_efforts_nothing_is_forgotten(slow_case):
+    estimator = slow_case.learn()
+    before, d = estimator.estimate(), slow_case.data
+    estimator.feed_many(d.t[-1] + d.t[1:], d.q[1:], d.qd[1:], np.full_like(d.tau[1:], np.nan))
+    after = estimator.estimate()
+    assert after.state == EstimateState.FROZEN
+    assert after.samples - before.samples < 10  # windows that reach back
+    np.testing.assert_allclose(after.mlc.values, before.mlc.values, rtol=0.05, atol=1e-2)
+
+
 # Changes that are true
 
 def test_a_payload_is_learned_as_quickly_as_if_nothing_were_set_aside(monkeypatch):

@@ -8,25 +8,13 @@ mutated, that the node gets one after the other. What must hold after each of th
 - no exception leaves the node, and none arises that no handler foresees;
 - every service answers;
 - every published message can be sent; commands are finite and within the effort limits.
-
-``python test/fuzz/messages.py --seconds 300`` is the long attack.
 """
 
-import argparse
 import io
-import os
-import sys
-import tempfile
-import time
 import traceback
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
-from types import SimpleNamespace
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / 'test'))
 
 import numpy as np
 import rclpy
@@ -38,53 +26,42 @@ from support.messages import joint_state_message, motion_message, payload_messag
 from trajectory_msgs.msg import JointTrajectory
 
 from fuzz.message_mutation import NUMBERS, TEXTS, mutated
+from fuzz.nodes import NODES, PLANAR, context_of_its_own, settings_of
+from fuzz.target import HANG
 from robot_dynamics_interfaces.msg import MlcSet
+from robot_dynamics_ros import RobotDynamicsError
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
-from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
-from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
-from robot_dynamics_ros.nodes.excitation import ExcitationNode
-from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
-from robot_dynamics_ros.nodes.identification import IdentificationNode
-from robot_dynamics_ros.nodes.live_view import LiveViewNode
-from robot_dynamics_ros.nodes.payload_identification import PayloadIdentificationNode
-from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message, stamp
-from robot_dynamics_ros.nodes.tracking_experiment import TrackingExperimentNode
 
-PLANAR = (ROOT / 'urdf' / 'planar_2r.urdf').read_text(encoding='utf-8')
 #: Steps of one case.
 STEPS = 200
-NODES = {
-    'feedforward_trajectory': (FeedforwardNode, {'follow_mlc': True, 'swap_duration': 0.02}),
-    'feedforward_stream': (FeedforwardNode, {'mode': 'stream'}),
-    'computed_torque': (FeedforwardNode, {'mode': 'stream', 'feedback_frequency': 10.0,
-                                          'follow_mlc': True}),
-    'dynamics_server': (DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True}),
-    'adaptive_controller': (AdaptiveControllerNode, {'largest_error': float('inf')}),
-    'excitation': (ExcitationNode, {'duration': 2.0, 'harmonics': 2, 'approach_duration': 0.1}),
-    'identification': (IdentificationNode, {}),
-    'commands_identification': (IdentificationNode, {'effort_source': 'commands'}),
-    'payload_identification': (PayloadIdentificationNode, {}),
-    'simulated_robot': (SimulatedRobotNode, {'simulation_rate': 200.0}),
-    'live_view': (LiveViewNode, {}),
-    'tracking_experiment': (TrackingExperimentNode, {
-        'output': str(Path(tempfile.gettempdir()) / 'nowhere' / 'x.npz'),
-        'motion_duration': 1.0, 'approach_duration': 0.5}),
-}
+#: Services that are not called at random: the lifecycle is gone through by itself, and the
+#: description of types is rclpy's own.
+NOT_CALLED = ('change_state', 'get_type_description')
 
 
 class Attack:
-    """One node and those who send it something."""
+    """
+    One node and those who send it something.
 
-    def __init__(self, name, random, context):
-        kind, settings = NODES[name]
-        kind = type(kind.__name__, (kind,), {'now': 100.0})
-        settings = {'robot_description': PLANAR, **settings}
+    :param name: name of the mode in NODES.
+    :param random: random numbers that make all that is sent.
+    :param context: context of rclpy.
+    :param options: keyword arguments of rclpy's Node.
+    """
+
+    def __init__(self, name, random, context, **options):
+        kind = type(NODES[name][0].__name__, (NODES[name][0],), {'now': 100.0})
+        settings = settings_of(name)
         if random.random() < 0.2:
             del settings['robot_description']
         self.random, self.errors, self.outputs = random, [], 0
+        #: Topics and services that got something.
+        self.reached = set()
+        self._waiting = {'topics': [], 'services': []}
         self.node = kind(context=context, enable_rosout=False, parameter_overrides=[
-            rclpy.parameter.Parameter(key, value=value) for key, value in settings.items()])
+            rclpy.parameter.Parameter(key, value=value) for key, value in settings.items()],
+            **options)
         self.node.stream = io.StringIO()
         report = self.node._report
         self.node._report = lambda error: (self.errors.append(error), report(error))
@@ -98,6 +75,7 @@ class Attack:
             each.wait_for_all_acked = lambda timeout: True
 
     def close(self):
+        self.node.remove_interfaces()  # rclpy leaves actions alone
         self.node.destroy_node()
 
     def step(self):
@@ -106,9 +84,8 @@ class Attack:
         node.now += random.choice((0.002, 0.01, 0.05))
         kind = random.random()
         if kind < 0.45:
-            subscription = random.choice(list(node.subscriptions))
-            self._receive(subscription, mutates=random.random() < 0.6)
-        elif kind < 0.65:
+            self._receive(self._next('topics', self.subscriptions), random.random() < 0.6)
+        elif kind < 0.6:
             states = [each for each in node.subscriptions if each.msg_type is JointState]
             for each in states:
                 self._receive(each, mutates=False)
@@ -124,10 +101,34 @@ class Attack:
             node.trigger_activate()
         assert not self.errors, ''.join(traceback.format_exception(self.errors[0]))
 
+    @property
+    def subscriptions(self):
+        """Subscriptions by name; that of the clock is rclpy's own."""
+        return {each.topic_name: each for each in self.node.subscriptions}
+
+    @property
+    def services(self):
+        """Services to call, by name."""
+        return {each.service_name: each for each in self.node.services
+                if not each.service_name.endswith(NOT_CALLED)}
+
+    def _next(self, kind, offered):
+        """Return all that is offered in turn, each time in another order."""
+        waiting = self._waiting[kind] = [each for each in self._waiting[kind] if each in offered]
+        if not waiting:
+            waiting.extend(self.random.sample(sorted(offered), len(offered)))
+        return offered[waiting.pop()]
+
     def _receive(self, subscription, mutates):
         message = self._valid(subscription.msg_type)
-        self.node.receive(mutated(self.random, message) if mutates else message,
-                          subscription.topic_name)
+        if mutates:
+            message = mutated(self.random, message)
+        if subscription.raw:  # as DDS delivers it
+            message = serialize_message(message)
+            if mutates and self.random.random() < 0.3:
+                message = _damaged(self.random, message)
+        subscription.callback(message)
+        self.reached.add(subscription.topic_name)
 
     def _valid(self, kind):
         """Return a message that the node should accept."""
@@ -154,9 +155,7 @@ class Attack:
 
     def _request(self):
         node, random = self.node, self.random
-        service = random.choice([
-            each for each in node.services
-            if not each.service_name.endswith(('change_state', 'get_type_description'))])
+        service = self._next('services', self.services)
         request = service.srv_type.Request()
         if hasattr(request, 'position'):
             request.position, request.velocity = [0.1, 0.2], [0.3, 0.4]
@@ -167,6 +166,7 @@ class Attack:
         elif random.random() < 0.7:
             request = mutated(random, request)
         response = node.call(request, service.service_name)
+        self.reached.add(service.service_name)
         assert isinstance(response, service.srv_type.Response)
         serialize_message(response)
         if hasattr(response, 'torque') and response.success:
@@ -192,24 +192,50 @@ class Attack:
             assert len(message.data) == len(limits), message.data
             assert np.all(np.abs(message.data) <= list(limits.values())), message.data
         elif isinstance(message, JointTrajectory):
-            for point in message.points:
-                for field in ('positions', 'velocities', 'accelerations', 'effort'):
-                    assert np.all(np.isfinite(getattr(point, field))), (field, point)
-                if len(point.effort):
-                    allowed = [limits.get(name, np.inf) for name in message.joint_names]
-                    assert np.all(np.abs(point.effort) <= allowed), point.effort
+            check_trajectory(message, limits)
         elif isinstance(message, JointState):
             assert np.all(np.isfinite([*message.position, *message.effort])), message
         elif isinstance(message, MlcSet):
             assert np.all(np.isfinite(message.values)), message
 
 
+def check_trajectory(message, limits):
+    """
+    Assert that a trajectory is finite and its efforts are within the limits.
+
+    :param limits: effort limits by joint.
+    """
+    for point in message.points:
+        for field in ('positions', 'velocities', 'accelerations', 'effort'):
+            assert np.all(np.isfinite(getattr(point, field))), (field, point)
+        if len(point.effort):
+            allowed = [limits.get(name, np.inf) for name in message.joint_names]
+            assert np.all(np.abs(point.effort) <= allowed), point.effort
+
+
+def _damaged(random, data):
+    """Return serialized bytes that are cut, or wrong in a few places."""
+    if random.random() < 0.3:
+        return data[:random.randrange(len(data))]
+    damaged = bytearray(data)
+    for _ in range(random.choice((1, 2, 8))):
+        damaged[random.randrange(len(damaged))] = random.choice((0, 1, 127, 128, 255))
+    return bytes(damaged)
+
+
 @dataclass
-class Target:
-    """A node to attack; the same fields as the targets of files have."""
+class MessageTarget:
+    """
+    A node to attack; the same fields as the targets of files have.
+
+    :param name: name of the mode in NODES.
+    :param context: context of rclpy; None = one of its own.
+    :param hang: processor time after which a try is a failure [s].
+    """
 
     name: str
     context: object = None
+    hang: float = 2.0 * HANG  # what is compiled at first counts, too
 
     def examples(self):
         return [b'0', b'1']
@@ -217,65 +243,20 @@ class Target:
     def mutate(self, random, examples):
         return str(random.randrange(2**32)).encode()
 
-    def read(self, case):
-        """Attack a node with everything that belongs to this number; return the outputs."""
-        if self.context is None:
-            self.context = rclpy.Context()
-            rclpy.init(context=self.context)
+    def read(self, case, steps=STEPS):
+        """Attack a node with everything that belongs to this number; return the attack."""
+        self.context = self.context or context_of_its_own()
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')  # of numbers beyond the range
             attack = Attack(self.name, Random(f'{self.name}/{case.decode()}'), self.context)
             try:
-                for _ in range(STEPS):
+                for _ in range(steps):
                     attack.step()
-                return SimpleNamespace(outputs=attack.outputs, node=attack.node)
+                return attack
+            except RobotDynamicsError as error:  # would count as a refusal
+                raise AssertionError(f'left the node: {error}') from error
             finally:
                 attack.close()
 
 
-def targets(context=None):
-    """
-    Return one target per node.
-
-    :param context: context of rclpy; None = one of its own.
-    """
-    return [Target(name, context) for name in NODES]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--seconds', type=float, default=300.0)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--target')
-    parser.add_argument('--case', help='number of a case that failed')
-    arguments = parser.parse_args()
-    os.environ.setdefault('ROS_LOG_DIR', tempfile.mkdtemp())
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'OFF')
-    chosen = [each for each in targets() if arguments.target in (None, each.name)]
-    failed = False
-    for target in chosen:
-        if arguments.case:
-            target.read(arguments.case.encode())
-            continue
-        random, begin = Random(arguments.seed), time.monotonic()
-        cases, outputs, failures = 0, 0, {}
-        while time.monotonic() - begin < arguments.seconds / len(chosen):
-            case = target.mutate(random, target.examples())
-            cases += 1
-            try:
-                outputs += target.read(case).outputs
-            except Exception as error:
-                text = str(error).strip()
-                key = '\n'.join(text.splitlines()[-4:])[:1500]
-                failures.setdefault(key, []).append(case.decode())
-        print(f'{target.name:26}{cases:6} cases {cases * STEPS:8} steps {outputs:8} outputs '
-              f'{sum(map(len, failures.values())):4} failures', flush=True)
-        for text, found in failures.items():
-            failed = True
-            print(f'  {len(found)} x, such as --target {target.name} --case {found[0]}\n'
-                  f'{text}', flush=True)
-    return int(failed)
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+TARGETS = [MessageTarget(name) for name in NODES]

@@ -16,10 +16,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from fuzz.runner import HANG, Result, attempt, run
+from fuzz.runner import Result, attempt, run
 
 #: Modules that each have a list TARGETS.
-MODULES = ('fuzz.file_targets',)
+MODULES = ('fuzz.file_targets', 'fuzz.generated_source', 'fuzz.start_values', 'fuzz.messages',
+           'fuzz.goals', 'fuzz.memory', 'fuzz.dds')
 
 #: Memory of the process that reads [bytes]: an input that wants more must be refused.
 MEMORY = 4 * 2**30
@@ -39,7 +40,7 @@ def guarded(target, folder, seed, seconds):
     child.start()
     sender.close()
     try:
-        if receiver.poll(seconds + 6.0 * HANG):
+        if receiver.poll(seconds + 10.0 * target.hang):
             return receiver.recv()
         reason = 'does not come back'
     except EOFError:
@@ -57,12 +58,18 @@ def _child(sender, target, folder, seed, seconds):
     sender.send(run(target, folder, seed=seed, seconds=seconds))
 
 
+def share(target):
+    """Return the share of a target in the time, in those of others."""
+    return getattr(target, 'weight', 1.0)
+
+
 def table(results):
     """Return one line per target."""
-    lines = [f'{"target":16}{"tries":>8}{"accepted":>10}{"refused":>9}{"failures":>10}'
-             f'{"slowest":>11}']
-    lines += [f'{each.name:16}{each.tries:8}{each.accepted:10}{each.refused:9}'
-              f'{len(each.failures):10}{each.slowest:9.2f} s' for each in results]
+    lines = [f'{"target":30}{"tries":>8}{"accepted":>10}{"refused":>9}{"failures":>10}'
+             f'{"slowest":>11}{"growth":>11}']
+    lines += [f'{each.name:30}{each.tries:8}{each.accepted:10}{each.refused:9}'
+              f'{len(each.failures):10}{each.slowest:9.2f} s{each.growth:8.1f} MB'
+              for each in results]
     return '\n'.join(lines)
 
 
@@ -86,9 +93,10 @@ def main():
         print(failure or ('accepted' if result.accepted else 'refused'))
         return 1 if failure else 0
     folder = tempfile.mkdtemp(prefix='fuzz-')
-    results = []
+    results, total = [], sum(share(each) for each in targets.values())
     for target in targets.values():
-        results.append(guarded(target, folder, arguments.seed, arguments.seconds / len(targets)))
+        results.append(guarded(target, folder, arguments.seed,
+                               arguments.seconds * share(target) / total))
         for failure in results[-1].failures:
             print(f'FAILED {failure}', flush=True)
     print(table(results))

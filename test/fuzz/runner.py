@@ -2,7 +2,10 @@
 """Runs one target: every try is made from the seed and its number, so that it can be repeated."""
 
 import contextlib
+import gc
 import io
+import math
+import resource
 import signal
 import time
 import traceback
@@ -13,11 +16,14 @@ from random import Random
 
 from robot_dynamics_ros import RobotDynamicsError
 
-#: A try that takes longer is a failure [s].
-HANG = 10.0
+#: Real time over processor time of a try that only waits: others may use the machine, too.
+_WAITING = 6.0
 
 #: So many failures of one target are enough.
 _MOST_FAILURES = 20
+
+#: More memory than caches and the allocator take [MB].
+_MOST_GROWTH = 100.0
 
 
 class Hang(BaseException):
@@ -32,6 +38,8 @@ class Result:
     :param accepted: number of inputs that were read.
     :param refused: number of inputs that were refused with one of our errors.
     :param slowest: longest time of a try [s].
+    :param growth: growth of the resident memory from a quarter of the tries, or of their time,
+        to the end [MB]; NaN = not measured.
     :param failures: one text per failure, with the file that holds the input.
     """
 
@@ -39,6 +47,7 @@ class Result:
     accepted: int = 0
     refused: int = 0
     slowest: float = 0.0
+    growth: float = math.nan
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -57,8 +66,11 @@ def run(target, folder, *, seed=1, tries=None, seconds=float('inf')):
     examples = list(target.examples())
     result = Result(target.name)
     current = Path(folder) / f'{target.name}.current'
-    begin, number = time.monotonic(), 0
+    begin, number, early = time.monotonic(), 0, math.nan
     while (tries is None or number < tries) and time.monotonic() - begin < seconds:
+        part = max((time.monotonic() - begin) / seconds, number / tries if tries else 0.0)
+        if math.isnan(early) and part >= 0.25:
+            early = resident_memory()
         # the examples themselves come first: what is valid must be accepted
         case = (examples[number] if number < len(examples) else
                 target.mutate(Random(f'{seed}/{target.name}/{number}'), examples))
@@ -76,7 +88,18 @@ def run(target, folder, *, seed=1, tries=None, seconds=float('inf')):
                 break
         number += 1
     current.unlink(missing_ok=True)
+    result.growth = resident_memory() - early
+    if result.growth > _MOST_GROWTH:
+        result.failures.append(f'{target.name}: seed {seed}, {number} tries: the memory has grown '
+                               f'by {result.growth:.0f} MB since a quarter of them')
     return result
+
+
+def resident_memory():
+    """Return the resident memory of this process [MB]."""
+    gc.collect()
+    pages = int(Path('/proc/self/statm').read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
 def attempt(target, case, result):
@@ -84,7 +107,7 @@ def attempt(target, case, result):
     output = io.StringIO()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(output), \
-                contextlib.redirect_stderr(output), _alarm():
+                contextlib.redirect_stderr(output), _alarm(target.hang):
             warnings.simplefilter('error')
             target.read(case)
     except RobotDynamicsError as error:
@@ -102,15 +125,19 @@ def attempt(target, case, result):
 
 
 @contextlib.contextmanager
-def _alarm():
+def _alarm(hang):
     """Stop what takes too long, as soon as Python is asked."""
     def ring(*_):
-        raise Hang(f'more than {HANG:g} s')
+        raise Hang(f'more than {hang:g} s')
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, HANG)
+    timers = ((signal.SIGPROF, signal.ITIMER_PROF, hang),
+              (signal.SIGALRM, signal.ITIMER_REAL, _WAITING * hang))
+    before = [signal.signal(number, ring) for number, _, _ in timers]
+    for _, timer, seconds in timers:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        for (number, timer, _), handler in zip(timers, before):
+            signal.setitimer(timer, 0.0)
+            signal.signal(number, handler)

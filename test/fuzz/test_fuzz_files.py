@@ -5,14 +5,15 @@ import os
 
 import pytest
 
-from fuzz.run import all_targets, guarded
+from fuzz import file_targets, generated_source
+from fuzz.run import guarded
 from fuzz.runner import run
 from fuzz.target import Target
 
-TARGETS = all_targets()
+TARGETS = {each.name: each for each in file_targets.TARGETS}
 
 #: Tries of each target.
-TRIES = 150
+TRIES = 60
 
 
 @pytest.mark.parametrize('name', TARGETS)
@@ -23,6 +24,12 @@ def test_nothing_but_our_own_errors_comes_out(name, tmp_path):
     assert result.failures == []
     assert result.tries == TRIES
     assert result.accepted and result.refused, 'examples are read, and damage is seen'
+
+
+def test_no_name_changes_generated_source(tmp_path):
+    target, = generated_source.TARGETS
+    result = run(target, tmp_path, seed=1995, tries=TRIES)
+    assert result.failures == [] and result.accepted == TRIES
 
 
 def damage(random, examples):
@@ -41,13 +48,21 @@ def test_a_foreign_exception_is_a_failure_that_can_be_repeated(tmp_path):
     assert (tmp_path / 'broken-1-1').read_bytes() == b'damaged'
 
 
-def test_a_hang_is_a_failure(tmp_path, monkeypatch):
+def test_memory_that_grows_is_a_failure(tmp_path):
+    kept = []
+    target = Target('greedy', lambda: [b'valid'], lambda case: kept.append(b'x' * (40 * 2**20)),
+                    damage)
+    result = run(target, tmp_path, tries=8)
+    assert 'the memory has grown by' in result.failures[0]
+
+
+def test_a_hang_is_a_failure(tmp_path):
     def read(case):
         while case != b'valid':
             pass
 
-    monkeypatch.setattr('fuzz.runner.HANG', 0.05)
-    result = run(Target('endless', lambda: [b'valid'], read, damage), tmp_path, tries=2)
+    result = run(Target('endless', lambda: [b'valid'], read, damage, hang=0.05), tmp_path,
+                 tries=2)
     assert 'more than 0.05 s' in result.failures[0]
 
 

@@ -10,6 +10,7 @@ skip_without_ros()
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.serialization import serialize_message
 from std_srvs.srv import SetBool, Trigger
 from support.messages import (
     JOINTS,
@@ -212,6 +213,21 @@ def test_a_bad_trajectory_is_dropped(node, message):
     see(node)
     node.receive(message)
     assert node.diagnostics.counted('dropped trajectories') == 1
+
+
+@pytest.mark.parametrize('form', [serialize_message, lambda message: message],
+                         ids=['bytes', 'message'])
+def test_more_points_than_allowed_are_refused(make, form):
+    node = make(maximum_points=10)
+    see(node)
+    subscription = next(each for each in node.subscriptions if each.msg_type is JointTrajectory)
+    assert subscription.raw, 'a long message does not become objects before it is refused'
+    for points, refusals in ((10, 0), (11, 1)):
+        subscription.callback(form(trajectory_message(
+            [{'time': 1.0 + i, 'positions': Q} for i in range(points)])))
+        assert node.diagnostics.counted('dropped trajectories') == refusals
+        assert node.diagnostics.counted('trajectories') == 1
+    assert node.under_control, 'a refused trajectory changes nothing'
 
 
 @pytest.mark.parametrize('parameters', [

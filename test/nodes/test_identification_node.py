@@ -173,8 +173,8 @@ def backward(message):
     (unknown_joint, True, [True, True]),
     (backward, True, [True, True]),
     (nan_velocity, False, [True, True]),
-    (nan_effort, False, [True, False]),
-    (no_effort, False, [False, False]),
+    (nan_effort, False, [True, True]),  # single missing efforts are bridged
+    (no_effort, False, [True, True]),
 ])
 def test_bad_joint_states_are_counted_and_do_not_spoil_anything(node, true_model, change, refused,
                                                                 learning):

@@ -110,3 +110,19 @@ def test_a_history_that_cannot_be_written_does_not_hide_the_end(make_node, plana
     node.trigger_deactivate()
     assert not node.active
     assert node.diagnostics.counted('unforeseen errors') == 0
+
+
+def test_a_long_history_is_thinned_out_and_none_is_kept_without_a_file(
+        make_node, planar, tmp_path, monkeypatch):
+    monkeypatch.setattr('robot_dynamics_ros.nodes.live_view.MOST_ESTIMATES', 10)
+    node = make_node(LiveViewNode, robot_description=planar,
+                     history_file=str(tmp_path / 'history.npz'))
+    forgetful = make_node(LiveViewNode, robot_description=planar)
+    for k in range(1, 41):
+        message = estimate_to_message(learned(node, 1.0), stamp(float(k)))
+        node.receive(message)
+        forgetful.receive(message)
+        assert len(node._history) <= 10
+    times = [time for time, _ in node._history]
+    assert times[0] == 1.0 and times[-1] > 35.0 and np.all(np.diff(times) > 0.0)
+    assert forgetful._history == []

@@ -125,3 +125,17 @@ def test_recordings_that_cannot_be_written_are_a_failure_with_a_reason(node, tmp
     run(node, 60.0)
     assert node.finished
     assert 'nowhere' in node.failure
+
+
+def test_joint_states_are_not_kept_while_nothing_is_recorded(node, monkeypatch):
+    monkeypatch.setattr(node, 'count_publishers', lambda topic: 0)  # nobody to send to
+    run(node, 5.0)
+    assert node.sent == [] and len(node._samples) == 1
+
+
+@pytest.mark.parametrize('output', ['a\0b.npz', '/dev/null', '/nowhere/x.npz'])
+def test_a_file_that_cannot_be_written_is_the_reason_of_the_end(node, output):
+    node.settings = replace(node.settings, output=output)
+    run(node, 60.0)
+    assert node.finished and 'cannot be written' in node.failure
+    assert node.diagnostics.counted('unforeseen errors') == 0

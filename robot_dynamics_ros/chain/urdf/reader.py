@@ -28,6 +28,7 @@ from robot_dynamics_ros.chain.urdf.tree import (
     tree_from_urdf_text,
 )
 from robot_dynamics_ros.errors import ChainError
+from robot_dynamics_ros.files.bounds import one_line
 
 #: Gravitational acceleration along -z of the URDF root, unless told otherwise [m/s^2].
 STANDARD_GRAVITY = 9.81
@@ -105,7 +106,8 @@ def _chain(tree: Tree, base: str | None, tip: str | None, gravity: ArrayLike | N
 def _known_link(tree: Tree, name: str, role: str) -> str:
     if name not in tree.inertias:
         some = ', '.join(list(tree.inertias)[:40])
-        raise ChainError(f"{tree.label}: {role} link '{name}' does not exist; links: {some}")
+        raise ChainError(f"{tree.label}: {role} link '{one_line(name)}' does not exist; "
+                         f'links: {some}')
     return name
 
 
@@ -124,8 +126,8 @@ def locked_positions(tree: Tree, locked: Mapping[str, float] | Sequence[str] | N
     positions = {}
     for name, position in items:
         if name not in tree.joints:
-            raise ChainError(f"{tree.label}: joint '{name}' to be locked does not exist; joints: "
-                             f'{", ".join(list(tree.joints)[:40])}')
+            raise ChainError(f"{tree.label}: joint '{one_line(name)}' to be locked does not "
+                             f'exist; joints: {", ".join(list(tree.joints)[:40])}')
         if not np.isfinite(position):
             raise ChainError(f"{tree.label}: joint '{name}' cannot be locked at {position}")
         positions[name] = float(position)

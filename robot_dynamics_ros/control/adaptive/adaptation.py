@@ -18,6 +18,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.adaptive.unknown_parameters import UnknownParameters
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.files.bounds import one_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Adaptation:
             values = np.asarray(getattr(self, name))
             if not np.all(np.isfinite(values) & (values >= 0.0)):
                 raise ParameterError(f'adaptation: {name} must be finite and not negative, got '
-                                     f'{values}')
+                                     f'{one_line(values)}')
 
     def beyond_dead_zone(self, s: Array) -> Array:
         """Return the error (n,) with the dead zone taken off, without a jump at its edge."""

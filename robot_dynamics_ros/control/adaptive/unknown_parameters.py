@@ -23,6 +23,7 @@ from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_matrix, payload_parameters
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.files.bounds import one_line
 
 #: Groups of unknowns by word: all minimal parameters, all link parameters, a payload at the tip
 #: (its mass and first moments, or all ten parameters), and the joint terms of all joints.
@@ -124,7 +125,7 @@ def unknown_parameters(model: Model, words: Sequence[str], *, heaviest: float = 
             homes = [group for group in everything.values() if word in group.names]
             if not homes:
                 known = [name for group in everything.values() for name in group.names]
-                raise ParameterError(f"'{word}' cannot be learned; there are the groups "
+                raise ParameterError(f"'{one_line(word)}' cannot be learned; there are the groups "
                                      f'{", ".join(GROUPS)} and the parameters {", ".join(known)}')
             found = homes[0].chosen([word])
         result = found if result is None else result + found

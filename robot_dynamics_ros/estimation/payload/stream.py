@@ -94,7 +94,10 @@ class PayloadEstimator:
         # the prior is not scaled with the noise of the data
         information = self._triangle[:, :_SIZE].T @ self._triangle[:, :_SIZE]
         information = information / max(variance * self._correlation, 1e-12)
-        covariance = np.asarray(np.linalg.inv(information + np.diag(PRIOR_SIGMA**-2)))
+        # in units of the prior its own part is 1: however much the data say, nothing is singular
+        known, directions = np.linalg.eigh(np.outer(PRIOR_SIGMA, PRIOR_SIGMA) * information)
+        spread = PRIOR_SIGMA[:, None] * directions / np.sqrt(1.0 + np.maximum(known, 0.0))
+        covariance = np.asarray(spread @ spread.T)
         size = self._torque or np.inf
         error_with = float(np.sqrt(rest @ rest / size))
         doubts: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class SmoothedState:
     :param q: (n,) positions [rad, m].
     :param qd: (n,) velocities [rad/s, m/s].
     :param qdd: (n,) accelerations [rad/s^2, m/s^2].
-    :param tau: (n,) torques [N m, N]; NaN where one of the samples in the window has none.
+    :param tau: (n,) torques [N m, N]; NaN where the samples in the window leave a longer pause.
     """
 
     t: float
@@ -95,8 +96,9 @@ class FixedLagSmoother:
     """
     Smooths joint states one by one; unusable samples are left out and counted.
 
-    Samples are interpolated onto an even grid first, so jitter does no harm. The smoother restarts
-    after a pause, or when the clock was set back. A sample that no motion can lead to is left out.
+    Samples are interpolated onto an even grid first, so jitter does no harm; short pauses of the
+    samples, and of the torque of one joint, are bridged. The smoother restarts after a longer
+    pause, or when the clock was set back. A sample that no motion can lead to is left out.
     Smoothed velocities must agree with the change of the smoothed positions; both come from many
     samples, so noise and a coarse resolution do not count, but stuck or spoiled values do. So is a
     torque left out that is stuck while its joint moves.
@@ -267,7 +269,7 @@ class FixedLagSmoother:
     def _states(self, times: list[float], windows: list[Array]) -> list[SmoothedState]:
         """Return the states in the middle of windows whose velocities fit their positions."""
         n = self._n
-        middles = np.array([self._kernel @ window[2:-2] for window in windows])
+        middles = np.array([self._kernel @ self._bridged(window)[2:-2] for window in windows])
         rates = np.array([self._rate @ window[:, :2 * n] for window in windows])
         q, qd, tau = middles[:, :n], middles[:, n:2 * n], middles[:, 2 * n:]
         seen, qdd = rates[:, :n], rates[:, n:]  # the velocities that the positions show
@@ -282,6 +284,20 @@ class FixedLagSmoother:
         tau = self._not_stuck(qd, tau)
         states = [SmoothedState(*sample) for sample in zip(times, q, qd, qdd, tau)]
         return states if bad is None else [each for each, off in zip(states, bad) if not off]
+
+    def _bridged(self, window: Array) -> Array:
+        """Return rows of the grid with torques interpolated where few in a row are missing."""
+        missing = ~np.isfinite(window[:, 2 * self._n:])
+        if not missing.any():
+            return window
+        result, most = window.copy(), self._gap / self.step + _ROUNDING
+        for j in np.flatnonzero(missing.any(axis=0)):
+            good, torque = np.flatnonzero(~missing[:, j]), result[:, 2 * self._n + j]
+            for first, last in pairwise(good):
+                if 1 < last - first <= most:
+                    torque[first:last] = np.interp(np.arange(first, last), [first, last],
+                                                   torque[[first, last]])
+        return result
 
     def _inconsistent(self, qd: Array, seen: Array) -> Mask | None:
         """

@@ -77,6 +77,9 @@ class StreamSampler:
         """
         torque = torque_from_effort(tau, self._effort)
         size = np.abs(torque)
+        missing = np.isnan(tau)
+        if missing.any():
+            self._cut += CutOut(missing_effort=int(np.count_nonzero(missing)))
         if (size > self._from).any():
             torque = self._without_saturated(torque, size)
         k = 0

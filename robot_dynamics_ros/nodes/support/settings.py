@@ -9,6 +9,7 @@ parameters ``effort_limits.<joint>`` override the effort limits of the robot.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -24,6 +25,7 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 
 _TYPES = {
@@ -32,12 +34,16 @@ _TYPES = {
     'tuple[str, ...]': Parameter.Type.STRING_ARRAY,
 }
 _LARGEST = {int: 2**62, float: 1e300}
+#: DDS allows 255 characters, and ROS adds some.
+_LONGEST_NAME = 200
+_ROS_NAME = re.compile(rf'(?!.{{{_LONGEST_NAME + 1}}})(~?/)?[a-z_]\w*(/[a-z_]\w*)*',
+                       re.ASCII | re.IGNORECASE)
 Settings = TypeVar('Settings')
 
 
 def setting(default: Any, description: str, *, minimum: float | None = None,
             maximum: float | None = None, choices: tuple[str, ...] = (),
-            changeable: bool = False, example: str = '') -> Any:
+            ros_name: bool = False, changeable: bool = False, example: str = '') -> Any:
     """
     Return a dataclass field that is a ROS parameter.
 
@@ -46,12 +52,19 @@ def setting(default: Any, description: str, *, minimum: float | None = None,
     :param minimum: smallest number allowed.
     :param maximum: largest number allowed.
     :param choices: words allowed; empty = all.
+    :param ros_name: True = the text names a topic or an action.
     :param changeable: True = may be changed while the node runs.
     :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
         'description': description, 'minimum': minimum, 'maximum': maximum, 'choices': choices,
-        'changeable': changeable, 'example': example})
+        'ros_name': ros_name, 'changeable': changeable, 'example': example})
+
+
+def maximum_points_setting() -> Any:
+    """Return the setting that bounds the work which one trajectory can make."""
+    return setting(100_000, 'number of points above which a trajectory is refused', minimum=2,
+                   maximum=10_000_000)
 
 
 @dataclass(frozen=True)
@@ -112,8 +125,9 @@ def declare(node: Node, kind: type[Settings]) -> Settings:
             raise ParameterError(f'parameter {each.name}: {error}') from error
     values = read(node, kind)
     for each in fields(kind):  # type: ignore[arg-type]
-        reason = _objection(each.metadata, getattr(values, each.name))
-        if reason:
+        value = getattr(values, each.name)
+        reason = _objection(each.metadata, value)
+        if reason and value != each.default:
             raise ParameterError(f'parameter {each.name} {reason}')
     return values
 
@@ -183,7 +197,12 @@ def _objection(metadata: Any, value: Any) -> str:
     words = value if isinstance(value, (tuple, list)) else (value,)
     wrong = [word for word in words if choices and word not in choices]
     if wrong:
-        return f"must be one of {', '.join(choices)}, got '{wrong[0]}'"
+        return f"must be one of {', '.join(choices)}, got '{one_line(wrong[0])}'"
+    if metadata['ros_name']:
+        wrong = [word for word in words if not _ROS_NAME.fullmatch(word)]
+        if wrong:
+            return ("must be a name of ROS (letters, digits and _ between single /, at most "
+                    f"{_LONGEST_NAME} characters), got '{one_line(wrong[0], 50)}'")
     # NaN is inside every range of ROS
     unusable = [word for word in words if isinstance(word, float) and (
         math.isnan(word) or (math.isinf(word) and metadata['maximum'] != math.inf))]

@@ -289,3 +289,13 @@ def test_reset_forgets_the_load(demo, motion):
 def test_numbers_of_samples_below_one_are_refused(demo, options):
     with pytest.raises(ParameterError, match='numbers of samples, at least 1'):
         PayloadEstimator(demo, known_arm(demo), **options)
+
+
+def test_deviations_are_numbers_however_little_noise_one_sample_shows(rng):
+    chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf')
+    estimate = replace(known_arm(chain), residual_rms=np.zeros(2))
+    for _ in range(20):  # two rows for ten unknowns: the prior is all that keeps them apart
+        estimator = PayloadEstimator(chain, estimate)
+        estimator.update(*rng.uniform(-0.3, 0.3, size=(4, 2)))
+        found = estimator.estimate
+        assert not found.known and 0.0 < found.mass_standard_deviation < np.inf

@@ -100,12 +100,12 @@ def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parame
 
 @pytest.mark.parametrize(('node', 'parameters', 'arguments', 'texts'), [
     ('feedforward', {'controller_action': 'bad name!'}, (),
-     ('bad name!', 'trajectory_relay.py:')),
+     ('must be a name of ROS', "got 'bad name!'")),
     ('feedforward', {}, ('-r', '__node:=bad name'), ('Error: ',)),
     ('feedforward', {'gravity': [0.0, 0.0, float('nan')]}, (),
      ('gravity must be finite, got nan',)),
 ])
-def test_an_unforeseen_error_at_start_is_named(ros, parameter_file, planar, node,
+def test_an_error_at_start_is_named(ros, parameter_file, planar, node,
                                                parameters, arguments, texts):
     module = 'support.relaying_node' if 'controller_action' in parameters else NODES + node
     process = ros.start(module, *parameter_file(robot_description=planar, **parameters),

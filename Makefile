@@ -4,6 +4,7 @@
 # make setup   only make .venv          make clean   remove what make has made
 # make fuzz    hostile files, messages, goals and parameters for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
+# make proof   other physics as judge: DART, PyBullet, Drake, MuJoCo (some minutes, .venv-proof)
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
@@ -22,7 +23,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz soak coverage bench clean
+.PHONY: help setup demo test lint fuzz soak coverage bench proof clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -60,10 +61,15 @@ bench: setup
 	  echo "== $$script"; $(BIN)/python $$script || exit 1; \
 	done
 
+# The package is taken from this folder; .venv-proof holds only what it needs, and the engines.
+proof:
+	@$(PYTHON) environment/set_up_proof.py
+	PYTHONPATH=.:benchmark .venv-proof/bin/python -m proof $(ARGS)
+
 MINUTES ?= 10
 soak: setup
 	$(BIN)/python test/soak/run.py --minutes $(MINUTES)
 
 clean:
-	rm -rf .venv build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .venv-proof build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	  .coverage .coverage.* htmlcov

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
     from robot_dynamics_ros.chain.pose import Pose
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, chain_from_urdf_text
+    from robot_dynamics_ros.codegen.printers.library import c_library
     from robot_dynamics_ros.codegen.printers.standalone import standalone_source
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.control.feedforward import (
@@ -101,6 +102,7 @@ _HOME = {
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
     'codegen.runtime.model': ('compile_model', 'Model'),
     'codegen.printers.standalone': ('standalone_source',),
+    'codegen.printers.library': ('c_library',),
     'dynamics.formulations.inverse_dynamics': ('inverse_dynamics',),
     'dynamics.formulations.equations_of_motion': (
         'forward_dynamics', 'mass_matrix', 'gravity_torque'),
@@ -147,7 +149,7 @@ __all__ = [
     # minimal parameters
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping',
     # compiled model
-    'compile_model', 'Model', 'standalone_source',
+    'compile_model', 'Model', 'standalone_source', 'c_library',
     # formulations of the papers
     'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque',
     'compare_formulations', 'standard_regressor', 'mlc_columns', 'split_columns',

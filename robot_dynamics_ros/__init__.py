@@ -23,6 +23,11 @@ if TYPE_CHECKING:
         FeedforwardSettings,
         add_feedforward,
     )
+    from robot_dynamics_ros.control.floating import (
+        FloatCommand,
+        FloatController,
+        FloatSettings,
+    )
     from robot_dynamics_ros.dynamics.formulations.comparison import compare_formulations
     from robot_dynamics_ros.dynamics.formulations.equations_of_motion import (
         forward_dynamics,
@@ -132,6 +137,7 @@ _HOME = {
     'estimation.parameters.identified_urdf': ('identified_urdf', 'IdentifiedUrdf'),
     'estimation.excitation.design': ('design_excitation', 'Excitation'),
     'control.feedforward': ('FeedforwardSettings', 'add_feedforward', 'Feedforward'),
+    'control.floating': ('FloatSettings', 'FloatController', 'FloatCommand'),
     'robot': ('load_robot', 'Robot'),
     'simulation.robot': ('SimulatedRobot',),
     'errors': (
@@ -164,8 +170,8 @@ __all__ = [
     'identify_drive_gains', 'DriveGains', 'consistent_inertias', 'ConsistentInertias',
     'identified_urdf', 'IdentifiedUrdf', 'design_excitation', 'Excitation',
     # robot at work
-    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'load_robot', 'Robot',
-    'SimulatedRobot',
+    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'FloatSettings', 'FloatController',
+    'FloatCommand', 'load_robot', 'Robot', 'SimulatedRobot',
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',

@@ -40,10 +40,14 @@ from robot_dynamics_ros.motion.effort_limits import EffortLimits
 LARGEST_FRICTION_SHARE = 0.7
 #: Velocity above which friction is compensated in earnest [rad/s, m/s].
 _FRICTION_VELOCITY = 0.05
-#: Deflection at which the hold slips [rad, m].
+#: Deflection at which the hold slips where the period allows it [rad, m].
 _SLIP = 0.05
+#: Largest frequency of the holding springs, as part of the quickest damping.
+_HOLD_FREQUENCY = 0.75
 #: Frequency of the soft stop where the period allows it [rad/s].
 _STOP_FREQUENCY = 10.0
+#: Longest period: between two commands that are further apart the weight changes too much [s].
+LONGEST_PERIOD = 0.02
 #: Largest part of the range of a joint that a margin takes.
 _LARGEST_MARGIN = 0.1
 
@@ -71,7 +75,8 @@ class FloatSettings:
     :param margin: distance from a position limit at which the soft stop begins [rad, m].
     :param holding: effort up to which a joint stays where it is, as part of its effort limit.
     :param gravity: False where the robot carries its own weight already.
-    :param period: time between two commands [s]; no damping is quicker than it allows.
+    :param period: time between two commands [s], at most 0.02; nothing is quicker or stiffer than
+        it allows.
     :param joint_state_timeout: age beyond which a joint state is not used [s].
     :param safe_end: what follows without usable joint states: 'gravity' = the weight, held and
         then taken away slowly; 'zero' = no torque, for a robot with brakes.
@@ -108,6 +113,9 @@ class FloatSettings:
                      'joint_state_timeout', 'release_time'):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise ParameterError(f'{name} must be positive, got {getattr(self, name)}')
+        if self.period > LONGEST_PERIOD:
+            raise ParameterError(f'period must be at most {LONGEST_PERIOD} s, got {self.period}: '
+                                 'an arm floats with 50 commands per second or more')
         for name in ('margin', 'hold_time'):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
                 raise ParameterError(f'{name} must not be negative, got {getattr(self, name)}')
@@ -168,6 +176,7 @@ class FloatController:
         self.settings = settings
         self._stopped = ''
         self._anchor: Array | None = None
+        self._stiffness = np.full(len(settings.limits.joint_names), np.inf)
         self._weight: Array | None = None  # where the arm was seen last
         self._last_time = np.inf
         self._blind = 0.0  # time without usable joint state
@@ -202,6 +211,7 @@ class FloatController:
             except (RobotDynamicsError, np.linalg.LinAlgError) as error:
                 objection = str(error)
         self._anchor = None
+        self._stiffness = np.full_like(self._stiffness, np.inf)
         self._blind += step
         return self._let_down(objection)
 
@@ -224,7 +234,7 @@ class FloatController:
         frequency = min(_STOP_FREQUENCY, 0.5 * s.quickest)
         speed = np.abs(qd)
         excess = np.maximum(speed - np.fmin(s.largest_velocity, s.velocities), 0.0)
-        stretch = self._stretch(q)
+        stretch = self._stretch(q, inertia)
         rate = (1.0 / s.damping_time + excess / np.maximum(speed, 1e-9) / s.braking_time
                 + 2.0 * frequency * (into_stop != 0.0)
                 + 0.5 * s.quickest * (s.holding > 0.0) * (1.0 - np.abs(stretch)))  # no ringing
@@ -236,12 +246,24 @@ class FloatController:
         self._blind = 0.0
         return FloatCommand(effort, clamped, '')
 
-    def _stretch(self, q: Array) -> Array:
-        """Return how far (n,) the holding springs are stretched; at 1 and -1 they slip."""
+    def _stretch(self, q: Array, inertia: Array) -> Array:
+        """
+        Return how far (n,) the holding springs are stretched; at 1 and -1 they slip.
+
+        They are no stiffer than sampled control bears, and become softer only: a spring that
+        becomes stiffer while it is stretched would give energy.
+        """
+        s = self.settings
+        effort = s.holding * s.limits.values
+        if not s.holding:
+            return np.zeros_like(q)
+        bearable = np.minimum(effort / _SLIP, inertia * (_HOLD_FREQUENCY * s.quickest)**2)
+        self._stiffness = np.minimum(self._stiffness, bearable)
+        slip = effort / self._stiffness
         stretch = np.zeros_like(q) if self._anchor is None else q - self._anchor
-        stretch = np.clip(stretch, -_SLIP, _SLIP)
+        stretch = np.clip(stretch, -slip, slip)
         self._anchor = q - stretch
-        return np.asarray(stretch / _SLIP)
+        return np.asarray(stretch / slip)
 
     def _let_down(self, objection: str) -> FloatCommand | None:
         s = self.settings

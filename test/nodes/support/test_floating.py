@@ -226,6 +226,12 @@ def test_trajectories_have_no_place_in_it(node, make_node, planar):
     assert other.trigger_configure() == TransitionCallbackReturn.FAILURE
 
 
+def test_too_few_commands_per_second_are_refused(make_node, planar):
+    node = make_node(FeedforwardNode, start=False, robot_description=planar, mode='float',
+                     stream_rate=40.0)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+
+
 def test_a_simulated_robot_floats_over_dds(ros, parameter_file, planar, model):
     modules = 'robot_dynamics_ros.nodes.'
     ros.start(f'{modules}simulated_robot', *parameter_file(

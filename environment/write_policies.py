@@ -50,7 +50,7 @@ NODES = {
     'dynamics_server': [(DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True})],
     'excitation': [(ExcitationNode, {})],
     'feedforward': [(RelayingNode, {'follow_mlc': True, 'controller_action': CONTROLLER}),
-                    (FeedforwardNode, {'mode': 'stream'})],
+                    (FeedforwardNode, {'mode': 'stream'}), (FeedforwardNode, {'mode': 'float'})],
     'identification': [(IdentificationNode, {'effort_source': 'commands'})],
     'live_view': [(LiveViewNode, {'interval': 10.0})],
     'payload_identification': [(PayloadIdentificationNode, {'effort_source': 'commands'})],

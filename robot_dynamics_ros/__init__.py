@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
     from robot_dynamics_ros.chain.pose import Pose
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, chain_from_urdf_text
+    from robot_dynamics_ros.codegen.printers.library import c_library
     from robot_dynamics_ros.codegen.printers.standalone import standalone_source
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.control.feedforward import (
         Feedforward,
         FeedforwardSettings,
         add_feedforward,
+    )
+    from robot_dynamics_ros.control.floating import (
+        FloatCommand,
+        FloatController,
+        FloatSettings,
     )
     from robot_dynamics_ros.dynamics.formulations.comparison import compare_formulations
     from robot_dynamics_ros.dynamics.formulations.equations_of_motion import (
@@ -101,6 +107,7 @@ _HOME = {
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
     'codegen.runtime.model': ('compile_model', 'Model'),
     'codegen.printers.standalone': ('standalone_source',),
+    'codegen.printers.library': ('c_library',),
     'dynamics.formulations.inverse_dynamics': ('inverse_dynamics',),
     'dynamics.formulations.equations_of_motion': (
         'forward_dynamics', 'mass_matrix', 'gravity_torque'),
@@ -130,6 +137,7 @@ _HOME = {
     'estimation.parameters.identified_urdf': ('identified_urdf', 'IdentifiedUrdf'),
     'estimation.excitation.design': ('design_excitation', 'Excitation'),
     'control.feedforward': ('FeedforwardSettings', 'add_feedforward', 'Feedforward'),
+    'control.floating': ('FloatSettings', 'FloatController', 'FloatCommand'),
     'robot': ('load_robot', 'Robot'),
     'simulation.robot': ('SimulatedRobot',),
     'errors': (
@@ -147,7 +155,7 @@ __all__ = [
     # minimal parameters
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping',
     # compiled model
-    'compile_model', 'Model', 'standalone_source',
+    'compile_model', 'Model', 'standalone_source', 'c_library',
     # formulations of the papers
     'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque',
     'compare_formulations', 'standard_regressor', 'mlc_columns', 'split_columns',
@@ -162,8 +170,8 @@ __all__ = [
     'identify_drive_gains', 'DriveGains', 'consistent_inertias', 'ConsistentInertias',
     'identified_urdf', 'IdentifiedUrdf', 'design_excitation', 'Excitation',
     # robot at work
-    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'load_robot', 'Robot',
-    'SimulatedRobot',
+    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'FloatSettings', 'FloatController',
+    'FloatCommand', 'load_robot', 'Robot', 'SimulatedRobot',
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``robot-dynamics generate``: one function of a robot as stand-alone source."""
+"""``robot-dynamics generate``: the dynamics of a robot as source for another program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from robot_dynamics_ros.cli.support.arguments import (
     chain_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
+from robot_dynamics_ros.codegen.printers.library import c_library
+from robot_dynamics_ros.codegen.printers.library_build import GENERATED
 from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, LANGUAGES, standalone_source
+from robot_dynamics_ros.errors import RobotDynamicsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +26,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         choices=FUNCTIONS, help=f'one of {", ".join(FUNCTIONS)}')
     parser.add_argument('--language', default='c', choices=LANGUAGES)
     add_joints_argument(parser, 'rotor inertia, friction, payload')
-    parser.add_argument('-o', '--output', metavar='FILE', type=Path,
+    parser.add_argument('--parameters', metavar='parameters.yaml', type=Path,
+                        help='identified parameters (default: those of the robot description)')
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument('-o', '--output', metavar='FILE', type=Path,
                         help='write to this file (default: print)')
+    output.add_argument('--library', metavar='FOLDER', type=Path,
+                        help='write a CMake project with a C99 library of all functions instead')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the source."""
+    from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
+
     chain = chain_from_arguments(arguments)
-    source = standalone_source(chain, arguments.function, arguments.language)
+    file: Path | None = arguments.parameters
+    parameters = None if file is None else read_parameters(file, chain)
+    if arguments.library is not None:
+        _write_folder(arguments.library, c_library(chain, parameters))
+        return 0
+    source = standalone_source(chain, arguments.function, arguments.language, parameters)
     if arguments.output is None:
         sys.stdout.write(source)
         return 0
     write_file(arguments.output, source)
     return 0
+
+
+def _write_folder(folder: Path, files: dict[str, str]) -> None:
+    """
+    Write files into a folder that is new, empty or generated.
+
+    :raises RobotDynamicsError: it is somebody's own, or cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        cmake = folder / 'CMakeLists.txt'
+        own = cmake.is_file() and cmake.read_bytes().startswith(GENERATED.encode())
+        if not own and any(folder.iterdir()):
+            raise RobotDynamicsError(f'{folder}: is not empty and was not written by this '
+                                     'command; name a new folder')
+        for name in files:
+            (folder / name).parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RobotDynamicsError(f'{folder}: cannot be written: {error.strerror}') from None
+    for name, text in files.items():
+        write_file(folder / name, text)

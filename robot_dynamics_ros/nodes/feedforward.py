@@ -5,6 +5,7 @@ The feedforward node: joint trajectory in, torque out.
 Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
 curve with an effort at every point. Mode ``stream``: ``~/commands`` for forward_command_controller
 while the trajectory runs, followed by a safe torque. ``~/torques`` shows the efforts over time.
+Mode ``float``: torques that let the arm be led by hand, without a trajectory (`support/floating`).
 With `controller_action` it also offers the action ``~/follow_joint_trajectory`` in front of a
 controller.
 """
@@ -44,8 +45,9 @@ from robot_dynamics_ros.nodes.support.conversion import (
     trajectory_from_message,
     trajectory_to_message,
 )
+from robot_dynamics_ros.nodes.support.floating import FloatMode, FloatNodeSettings
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
-from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
+from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
@@ -67,13 +69,14 @@ LAST_WORD = 0.5
 
 
 @dataclass(frozen=True)
-class FeedforwardNodeSettings(SourceSettings):
+class FeedforwardNodeSettings(FloatNodeSettings):
     """Settings of the feedforward node; also ``effort_limits.<joint>`` [N m, N]."""
 
     of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
 
-    mode: str = setting('trajectory', 'what is published: trajectories with efforts, or torques',
-                        choices=('trajectory', 'stream'))
+    mode: str = setting(
+        'trajectory', 'what is published: trajectories with efforts, torques along trajectories, '
+        'or torques that let the arm be led by hand', choices=('trajectory', 'stream', 'float'))
     resample_rate: float = setting(100.0, 'points per second of the published trajectory [1/s]',
                                    minimum=1.0, maximum=10_000.0, changeable=True)
     maximum_points: int = maximum_points_setting()
@@ -85,12 +88,13 @@ class FeedforwardNodeSettings(SourceSettings):
     largest_error: float = setting(
         0.3, 'distance of a joint from its reference with which no motion starts in stream mode, '
              'and that ends one [rad, m]; .inf = never', minimum=0.001, maximum=float('inf'))
-    stream_rate: float = setting(200.0, 'torque commands per second in stream mode [1/s]',
-                                 minimum=1.0, maximum=2000.0)
+    stream_rate: float = setting(
+        200.0, 'torque commands per second in stream and float mode [1/s]', minimum=1.0,
+        maximum=2000.0)
     torques_rate: float = setting(50.0, 'rate of ~/torques in trajectory mode [1/s]',
                                   minimum=1.0, maximum=1000.0)
-    safe_end: str = setting('gravity', 'torque after the motion in stream mode',
-                            choices=SAFE_ENDS)
+    safe_end: str = setting('gravity', 'torque after the motion in stream mode, and without joint '
+                            'states in float mode', choices=SAFE_ENDS)
     controller_action: str = setting(
         '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
             'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
@@ -114,11 +118,19 @@ class FeedforwardNode(RobotNode):
         self._relay: TrajectoryRelay | None = None
         self._source = ParameterSource(self)
         self._joints = JointStates(self, self._source.observe)
+        self._float = FloatMode(self, self._joints)
 
     def make_interfaces(self) -> None:
         """Create the topics."""
         p = self.settings
         streaming = p.mode == 'stream'
+        if p.controller_action:
+            self._relay = self._make_relay(p.controller_action, p.mode)
+        self._source.make_interfaces()
+        self._joints.subscribe()
+        if p.mode == 'float':
+            self._float.make_interfaces()
+            return
         self._torques = self.create_publisher(JointState, '~/torques', 10)
         if streaming:
             self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
@@ -126,22 +138,18 @@ class FeedforwardNode(RobotNode):
         else:
             self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
             self.create_timer(1.0 / p.torques_rate, self._on_torques_tick)
-        if p.controller_action:
-            self._relay = self._make_relay(p.controller_action, streaming)
-        self._source.make_interfaces()
         # as bytes in stream mode: torques must not wait for a long message to become objects
         self.create_subscription(
             JointTrajectory, 'joint_trajectory',
             self._on_stream_trajectory if streaming else self._on_trajectory, 10, raw=streaming)
-        self._joints.subscribe()
 
     def action_type(self) -> Any:
         """Return the type of the relayed action."""
         return follow_joint_trajectory_type()
 
-    def _make_relay(self, controller: str, streaming: bool) -> TrajectoryRelay:
-        if streaming:
-            raise ParameterError('controller_action goes with mode trajectory; in mode stream '
+    def _make_relay(self, controller: str, mode: str) -> TrajectoryRelay:
+        if mode != 'trajectory':
+            raise ParameterError(f'controller_action goes with mode trajectory; in mode {mode} '
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
@@ -163,6 +171,7 @@ class FeedforwardNode(RobotNode):
         self._motion_limits = MotionLimits(robot.chain.joint_names, robot.chain.position_limits,
                                            robot.chain.velocity_limits)
         self._joints.use_robot(robot.chain)
+        self._float.use_robot(robot.chain, limits)
         self.settings_changed()
 
     def check_settings(self, settings: Any) -> None:
@@ -181,6 +190,7 @@ class FeedforwardNode(RobotNode):
         if self._stream is None or self._stream.settings.limits is not self._limits:
             self._stream = TorqueStream(settings)
         self._stream.settings = settings
+        self._float.settings_changed()
 
     def _stream_settings(self, p: Any, limits: EffortLimits) -> StreamSettings:
         feedback = (ComputedTorqueGains.critically_damped(p.feedback_frequency,
@@ -192,6 +202,7 @@ class FeedforwardNode(RobotNode):
     def come_to_rest(self) -> None:
         """Command a safe torque: a controller applies the last one for ever."""
         self._end('the node comes to rest')
+        self._float.rest()
         if self._stream is not None and self.settings.mode == 'stream':
             # the process may end next: let it arrive
             self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
@@ -204,6 +215,7 @@ class FeedforwardNode(RobotNode):
         self._sent = None
         if self._relay is not None:
             self._relay.cancel()
+        self._float.stop(reason)
         if self._stream is not None:
             self._stream.stop(reason)
             self._on_stream_tick()

@@ -294,7 +294,7 @@ def test_cleanup_and_a_second_configure_give_a_working_node(node):
 
 @pytest.mark.parametrize(('parameters', 'message'), [
     ({'resample_rate': -1.0}, 'resample_rate'),
-    ({'mode': 'fast'}, "mode must be one of trajectory, stream, got 'fast'"),
+    ({'mode': 'fast'}, "mode must be one of trajectory, stream, float, got 'fast'"),
     ({'resample_rate': 'quick'}, 'resample_rate'),
 ])
 def test_a_wrong_parameter_is_named(make_node, planar, parameters, message):

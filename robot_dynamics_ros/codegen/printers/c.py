@@ -23,24 +23,40 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
     :param header: lines of explanation.
     :param values: present values of every parameter vector.
     """
-    count = len(program.constants) + 1
-    parts = ['/*', *(_comment(line) for line in header), ' */', '#include <math.h>', '']
+    parts = [*comment(header), '#include <math.h>', '']
     for vector in program.parameters:
-        numbers = textwrap.fill(', '.join(repr(value) for value in values[vector.name]), _WIDTH,
-                                initial_indent='    ', subsequent_indent='    ')
-        parts += [f'const double {prefix}_{vector.name}[{vector.width}] = {{', numbers, '};', '']
-    parts += [*_constants(program, prefix, count), '', *_function(program, prefix, count)]
+        parts += [f'const double {prefix}_{vector.name}[{vector.width}] = {{',
+                  *numbers(values[vector.name]), '};', '']
+    parts += [*constants_function(program, f'{prefix}_constants'), '', *function(program, prefix)]
     return '\n'.join(parts) + '\n'
 
 
-def _comment(line: str) -> str:
-    return f' * {plain(line)}'.rstrip()
+def comment(lines: Iterable[str], indent: str = '') -> list[str]:
+    """Return lines of explanation as a comment."""
+    return [f'{indent}/*', *(f'{indent} * {plain(line)}'.rstrip() for line in lines),
+            f'{indent} */']
 
 
-def _constants(program: Program, prefix: str, count: int) -> list[str]:
-    """Return the function that gives the constants; the last is zero or NaN."""
-    statements = prologue(program)
-    lines = _opening(f'{prefix}_constants', program.parameters, f'double k[{count}]')
+def numbers(values: Sequence[float], indent: str = '    ') -> list[str]:
+    """Return the entries of an array, several to a line."""
+    return textwrap.wrap(', '.join(map(repr, values)), _WIDTH, initial_indent=indent,
+                         subsequent_indent=indent)
+
+
+def constants_of(program: Program) -> int:
+    """Return the number of constants; the last is zero, or NaN for bad parameters."""
+    return len(program.constants) + 1
+
+
+def constants_function(program: Program, name: str, *, private: bool = False) -> list[str]:
+    """
+    Return the function that gives the constants from the parameters.
+
+    :param name: name of the function.
+    :param private: True for one that no other file may call.
+    """
+    statements, count = prologue(program), constants_of(program)
+    lines = _opening(name, program.parameters, f'double k[{count}]', private)
     lines += _loads(program, program.parameters, PARAMETER)
     lines += _body(statements)
     lines += [f'    k[{i}] = {text};' for i, text in enumerate(statements.outputs)]
@@ -48,11 +64,16 @@ def _constants(program: Program, prefix: str, count: int) -> list[str]:
     return [*lines, *zero, f'    k[{count - 1}] = zero;', '}']
 
 
-def _function(program: Program, prefix: str, count: int) -> list[str]:
-    statements = body(program)
-    size = len(program.outputs)
+def function(program: Program, name: str, *, private: bool = False) -> list[str]:
+    """
+    Return the function of the inputs and the constants.
+
+    :param name: name of the function.
+    :param private: True for one that no other file may call.
+    """
+    statements, count = body(program), constants_of(program)
     vectors = (*program.inputs, Argument('k', count))
-    lines = _opening(prefix, vectors, f'double result[{size}]')
+    lines = _opening(name, vectors, f'double result[{len(program.outputs)}]', private)
     lines += _loads(program, program.inputs, INPUT)
     lines += [f'    const double k{i} = k[{i}];' for i in range(count - 1)]
     lines += _zero(program.inputs, f'k[{count - 1}]')
@@ -61,12 +82,31 @@ def _function(program: Program, prefix: str, count: int) -> list[str]:
     return [*lines, '}']
 
 
-def _opening(name: str, vectors: Iterable[Argument], result: str) -> list[str]:
-    arguments = [f'const double {vector.name}[{vector.width}]' for vector in vectors]
-    opening = f'void {name}('
-    lines = textwrap.wrap(', '.join([*arguments, result]).replace('double ', 'double~').replace(
-        'const ', 'const~'), _WIDTH - len(opening) - 2)  # ~ is a space that does not break
-    text = (opening + f'\n{" " * len(opening)}'.join(lines) + ')').replace('~', ' ')
+def signature(name: str, arguments: Sequence[str], opening: str = 'void') -> str:
+    """
+    Return the head of a function, in lines that are not too long.
+
+    :param name: name of the function.
+    :param arguments: types with names.
+    :param opening: what stands before the name.
+    """
+    opening = f'{opening} {name}('
+    lines = textwrap.wrap(', '.join(each.replace(' ', '~') for each in arguments),
+                          max(_WIDTH - len(opening) - 2, 1),  # ~ is a space that does not break
+                          break_long_words=False, break_on_hyphens=False)
+    return (opening + f'\n{" " * len(opening)}'.join(lines) + ')').replace('~', ' ')
+
+
+def input_arguments(vectors: Iterable[Argument]) -> list[str]:
+    """Return vectors that a function reads as its arguments."""
+    return [f'const double {vector.name}[{vector.width}]' for vector in vectors]
+
+
+def _opening(name: str, vectors: Iterable[Argument], result: str, private: bool) -> list[str]:
+    arguments = [*input_arguments(vectors), result]
+    if private:
+        return [*signature(name, arguments, 'static void').splitlines(), '{']
+    text = signature(name, arguments)
     return [*f'{text};\n{text}'.splitlines(), '{']
 
 

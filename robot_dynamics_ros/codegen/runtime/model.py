@@ -20,10 +20,10 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, grouping_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
+from robot_dynamics_ros.codegen.printers.explanations import column_names
 from robot_dynamics_ros.codegen.runtime.entry import new_function
 from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -171,9 +171,7 @@ class Model:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all regressor columns: minimal parameters, then joint terms."""
-        n = len(self._chain)
-        terms = [f'{term}{i + 1}' for term in JOINT_TERMS for i in range(n)]
-        return (*self._mlc.names, *terms)
+        return column_names(self._mlc, len(self._chain))
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                          wrench: ArrayLike | None = None, out: Array | None = None) -> Array:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader of generated source has to know about every number of its vectors."""
+
+from __future__ import annotations
+
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.codegen.program import Argument, Program
+from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS
+from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
+
+#: What the vectors are, and their units at revolute and prismatic joints.
+_MEANINGS = {
+    'q': ('position', 'rad', 'm'), 'qd': ('velocity', 'rad/s', 'm/s'),
+    'qdd': ('acceleration', 'rad/s^2', 'm/s^2'), 'tau': ('torque or force', 'N m', 'N'),
+    'qd_r': ('reference velocity', 'rad/s', 'm/s'),
+    'qdd_r': ('reference acceleration', 'rad/s^2', 'm/s^2'),
+    'rotor': ('rotor inertia times squared gear ratio', 'kg m^2', 'kg'),
+    'viscous': ('viscous friction', 'N m s/rad', 'N s/m'),
+    'coulomb': ('Coulomb friction', 'N m', 'N'), 'offset': ('offset', 'N m', 'N'),
+    'static_friction': ('static friction', 'N m', 'N'),
+    'stribeck': ('Stribeck velocity', 'rad/s', 'm/s'),
+}
+_WRENCH = ('fx [N]', 'fy [N]', 'fz [N]', 'tx [N m]', 'ty [N m]', 'tz [N m]')
+
+
+def robot_lines(chain: Chain, what: str) -> list[str]:
+    """
+    Return which robot this is.
+
+    :param chain: the robot.
+    :param what: noun that the source is about.
+    """
+    return [f'{what} of {chain.robot}: {len(chain)} joints from {chain.base} to '
+            f'{chain.tip}, gravity ({", ".join(f"{g:.6g}" for g in chain.gravity)}) m/s^2',
+            f'in {chain.base}. SI units.']
+
+
+def joint_lines(chain: Chain) -> list[str]:
+    """Return the units of every joint."""
+    lines = []
+    for i, joint in enumerate(chain.joints):
+        units = [f'{name} [{_MEANINGS[name][1 if joint.revolute else 2]}]'
+                 for name in ('q', 'qd', 'qdd', 'tau')]
+        lines.append(f'  {i:2}  {joint.name}: {", ".join(units)}')
+    return lines
+
+
+def entry_lines(chain: Chain, name: str) -> list[str]:
+    """
+    Return what the entries of a vector are.
+
+    :param chain: the robot.
+    :param name: name of an input, of a joint parameter, or of a result.
+    """
+    if name == 'wrench':
+        return [f'  {i:2}  {entry} of the environment on {chain.tip}, at its origin, in its frame'
+                for i, entry in enumerate(_WRENCH)]
+    meaning, revolute, prismatic = _MEANINGS[name]
+    return [f'  {i:2}  {meaning} of {joint.name} [{revolute if joint.revolute else prismatic}]'
+            for i, joint in enumerate(chain.joints)]
+
+
+def parameter_lines(chain: Chain, mlc: MlcSet, vector: Argument) -> list[str]:
+    """
+    Return what a vector of parameters is.
+
+    :param chain: the robot.
+    :param mlc: its minimal set.
+    :param vector: one of the parameters of a program.
+    """
+    lines = [f'parameter {vector.name}[{vector.width}]']
+    if vector.name == 'mlc':
+        return lines + [f'  {i:2}  {name} [{unit}] = {formula}' for i, (name, unit, formula)
+                        in enumerate(zip(mlc.names, mlc.units, mlc.formulas))]
+    if vector.name == 'sharpness':
+        return [*lines, '   0  1 / (velocity at which the smooth sign is tanh(1)) [s/rad, s/m]']
+    if vector.name == 'motors':
+        return [*lines, '  row-major (n, n): joint velocities to motor velocities']
+    return lines + entry_lines(chain, vector.name)
+
+
+def result_lines(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
+    """Return what the result of a program is."""
+    size = len(program.outputs)
+    if len(program.shape) == 1:
+        name = 'qdd' if program.name.startswith('forward') else 'tau'
+        return [f'result[{size}]', *entry_lines(chain, name)]
+    rows, columns = program.shape
+    lines = [f'result[{size}]: {rows} x {columns}, row-major']
+    if program.name == 'mass_matrix':
+        lines.append('[kg m^2, kg m, kg]: torques or forces per acceleration')
+    if 'regressor' in program.name:
+        lines.append('columns: ' + ' '.join(column_names(mlc, rows)[:columns]))
+    return lines
+
+
+def column_names(mlc: MlcSet, n: int) -> tuple[str, ...]:
+    """
+    Return the names of all columns of a regressor: minimal parameters, then joint terms.
+
+    :param mlc: the minimal set.
+    :param n: number of joints.
+    """
+    return (*mlc.names, *(f'{term}{i + 1}' for term in JOINT_TERMS for i in range(n)))

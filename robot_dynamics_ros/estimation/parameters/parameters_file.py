@@ -141,9 +141,9 @@ def _check_lists(content: dict[str, Any], path: str) -> None:
 
 def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
     """
-    Return the parameters of a robot from a file.
+    Return the parameters of a robot from a file, in the minimal set that its model uses.
 
-    :param path: path of a file written by `write_parameters`.
+    :param path: path of a file written by `write_parameters`, in any minimal set.
     :param chain: the robot that they are used for.
     :raises ParameterError: not readable, for another robot, or with values of the wrong type.
     """
@@ -155,7 +155,8 @@ def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
             f'gravity or set than {chain.robot} from {chain.base} to {chain.tip} has; identify '
             'again')
     try:
-        return _estimate(content, chain, mlc.names)
+        return _estimate(content, chain, mlc.names).converted_to(
+            chain, minimal_parameters(chain).set)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise ParameterError(f'{path}: a value is missing or of the wrong type '
                              f'({type(error).__name__}: {one_line(error)})') from error

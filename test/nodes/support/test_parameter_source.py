@@ -115,6 +115,15 @@ def test_both_nodes_take_parameters_from_a_file(make_node, planar, file, true_mo
                                                    result.accelerations), OTHER_IMPLEMENTATION)
 
 
+@pytest.mark.parametrize('set', ['khalil', 'numeric'])
+def test_a_file_with_another_minimal_set_gives_the_same_torque(make_node, planar, tmp_path, learned,
+                                                               true_model, set):
+    path = tmp_path / 'parameters.yaml'
+    write_parameters(path, learned.converted_to(true_model.chain, set))
+    server = make_node(DynamicsServerNode, robot_description=planar, parameters_file=str(path))
+    assert_close(torque(server), true_model.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
+
+
 @pytest.mark.parametrize(('spoil', 'message'), [
     (lambda text: 'format: 7', 'is not a parameters file'),
     (lambda text: text.replace('model_hash: ', 'model_hash: 0'), 'another geometry, gravity'),

@@ -116,8 +116,8 @@ def test_both_nodes_take_parameters_from_a_file(make_node, planar, file, true_mo
 
 
 @pytest.mark.parametrize('set', ['khalil', 'numeric'])
-def test_a_file_with_another_minimal_set_gives_the_same_torque(make_node, planar, tmp_path, learned,
-                                                               true_model, set):
+def test_a_file_with_another_minimal_set_gives_the_same_torque(make_node, planar, tmp_path,
+                                                               learned, true_model, set):
     path = tmp_path / 'parameters.yaml'
     write_parameters(path, learned.converted_to(true_model.chain, set))
     server = make_node(DynamicsServerNode, robot_description=planar, parameters_file=str(path))

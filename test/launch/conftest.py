@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def installed(tmp_path, monkeypatch):
     share = prefix / 'share' / 'robot_dynamics_ros'
     share.mkdir()
     for folder in ('launch', 'config', 'urdf'):
-        (share / folder).symlink_to(ROOT / folder)
+        shutil.copytree(ROOT / folder, share / folder)  # ros2 launch does not look behind links
     programs = prefix / 'lib' / 'robot_dynamics_ros'
     programs.mkdir(parents=True)
     for name in entry_points():

@@ -97,10 +97,12 @@ def test_the_demo_launch_files_run_and_end(ros, tmp_path, name, commands, kind, 
     script = ("import sys; from launch import LaunchDescription, LaunchService; "
               "from launch.actions import IncludeLaunchDescription as Include; "
               "from launch.launch_description_sources import "
-              "PythonLaunchDescriptionSource as Source; s = LaunchService(); "
+              "PythonLaunchDescriptionSource as Source; s = LaunchService(noninteractive=True); "
               "s.include_launch_description(LaunchDescription([Include(Source(sys.argv[1]), "
               "launch_arguments={'namespace': 'arm', 'description_file': sys.argv[2], "
-              "'joints_file': ''}.items())])); sys.exit(s.run())")
+              # Ctrl-C alone has to end them, however long a busy machine takes
+              "'joints_file': '', 'effort_limits': '{joint_9: 5}', 'sigterm_timeout': '200'}"
+              ".items())])); sys.exit(s.run())")
     output = tmp_path / 'launch.txt'
     with output.open('wb') as file:
         process = subprocess.Popen(
@@ -121,10 +123,11 @@ def test_the_demo_launch_files_run_and_end(ros, tmp_path, name, commands, kind, 
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(20)
+            process.wait(150)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
     text = output.read_text()
     assert process.returncode == 0, text
     assert text.count('process has finished cleanly') == processes, text
+    assert 'parameter effort_limits.joint_9 is ignored' in text, 'it has to arrive at the node'

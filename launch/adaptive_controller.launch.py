@@ -5,12 +5,18 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
-from robot_dynamics_ros.nodes.support.launching import declare_arguments, node, value
+from robot_dynamics_ros.nodes.support.launching import (
+    declare_arguments,
+    effort_limits,
+    node,
+    value,
+)
 
 
 def make_nodes(context):
     output = f'{value(context, "controller_name")}/commands'
-    return [node(context, 'adaptive_controller', parameters={'law': value(context, 'law')},
+    return [node(context, 'adaptive_controller',
+                 parameters={'law': value(context, 'law'), **effort_limits(context)},
                  remappings=[('~/commands', output)])]
 
 

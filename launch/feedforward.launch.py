@@ -4,14 +4,21 @@
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from robot_dynamics_ros.nodes.support.launching import declare_arguments, node, switched_on, value
+from robot_dynamics_ros.nodes.support.launching import (
+    declare_arguments,
+    effort_limits,
+    node,
+    switched_on,
+    value,
+)
 
 
 def make_nodes(context):
     output = f'{value(context, "controller_name")}/joint_trajectory'
     return [node(context, 'feedforward', parameters={
         'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode'),
-        'follow_mlc': switched_on(context, 'learn')},
+        'follow_mlc': switched_on(context, 'learn'),
+        'controller_action': value(context, 'controller_action'), **effort_limits(context)},
         remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]
 
@@ -25,6 +32,10 @@ def generate_launch_description():
         DeclareLaunchArgument('gravity_mode', default_value='full',
                               choices=['full', 'none', 'only'],
                               description='none where the robot compensates gravity itself.'),
+        DeclareLaunchArgument('controller_action', default_value='',
+                              description='Action of the controller, such as '
+                                          'joint_trajectory_controller/follow_joint_trajectory, '
+                                          'for goals of MoveIt; empty = trajectories by topic.'),
         DeclareLaunchArgument('learn', default_value='false',
                               description='Use what the identification node learns.'),
         OpaqueFunction(function=make_nodes),

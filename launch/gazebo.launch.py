@@ -3,11 +3,18 @@
 A robot in Gazebo (gz sim Harmonic) with gz_ros2_control, an effort controller and our nodes.
 
 Needs ros_gz_sim, ros_gz_bridge, gz_ros2_control, controller_manager, joint_state_broadcaster,
-joint_trajectory_controller (4.22 or later) and robot_state_publisher.
+joint_trajectory_controller (4.27 or later) and robot_state_publisher. With learn:=true the efforts
+are those that the controller commands: in the joint states of Gazebo they are missing, or hold the
+torque after friction.
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    LogInfo,
+    OpaqueFunction,
+)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
@@ -21,7 +28,11 @@ from robot_dynamics_ros.nodes.support.launching import (
     texts_kept,
     value,
 )
-from robot_dynamics_ros.simulation.gazebo_description import with_gazebo_control
+from robot_dynamics_ros.nodes.support.learning_node import EFFORT_SOURCES
+from robot_dynamics_ros.simulation.gazebo_description import (
+    massless_moving_links,
+    with_gazebo_control,
+)
 
 CONTROLLERS = ('joint_state_broadcaster', 'joint_trajectory_controller')
 
@@ -31,10 +42,15 @@ def make_nodes(context):
     text = read_description(value(context, 'description_file'))
     chain = chain_from_urdf(text, base=value(context, 'base') or None,
                             tip=value(context, 'tip') or None)
-    description = with_gazebo_control(text, chain.joint_names, value(context, 'controllers_file'))
+    description = with_gazebo_control(text, chain.joint_names,
+                                      value(context, 'controllers_file'), namespace)
+    warnings = [LogInfo(msg=f'WARNING: link {name} moves, but has no mass: Gazebo leaves it out '
+                            'with all that hangs on it; give it an <inertial>')
+                for name in massless_moving_links(text)]
     clock = {'use_sim_time': True}
     gui = '' if value(context, 'gui').lower() == 'true' else '-s '
     return [
+        *warnings,
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution(
                 [FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])),
@@ -56,6 +72,10 @@ def generate_launch_description():
     return LaunchDescription([
         *declare_arguments(defaults={'description_file': share('urdf', 'demo_arm.urdf'),
                                      'use_sim_time': 'true'}),
+        DeclareLaunchArgument('effort_source', default_value='controller_state',
+                              choices=list(EFFORT_SOURCES),
+                              description='Where the identification node finds the efforts; not '
+                                          'in the joint states of Gazebo.'),
         DeclareLaunchArgument('world', default_value='empty.sdf', description='World of gz sim.'),
         DeclareLaunchArgument('gui', default_value='true', description='Show the window.'),
         DeclareLaunchArgument('controllers_file',

@@ -12,6 +12,7 @@ from robot_dynamics_ros.nodes.support.launching import (
     switched_on,
     value,
 )
+from robot_dynamics_ros.nodes.support.learning_node import EFFORT_SOURCES
 
 
 def make_nodes(context):
@@ -21,7 +22,10 @@ def make_nodes(context):
         remappings=[('mlc', 'identification/mlc')])]
     if learn:
         nodes.append(node(context, 'identification', parameters={
-            'checkpoint_file': value(context, 'checkpoint_file')}))
+            'checkpoint_file': value(context, 'checkpoint_file'),
+            'effort_source': value(context, 'effort_source')},
+            remappings=[(topic, f'{value(context, "controller_name")}/{topic}')
+                        for topic in ('commands', 'controller_state')]))
     return nodes
 
 
@@ -34,6 +38,10 @@ def generate_launch_description():
         DeclareLaunchArgument('learn', default_value='false',
                               description='Start the identification node, and use what it '
                                           'learns.'),
+        DeclareLaunchArgument('effort_source', default_value='joint_states',
+                              choices=list(EFFORT_SOURCES),
+                              description='Where the identification node finds the efforts: '
+                                          'measured, or what the controller commands.'),
         DeclareLaunchArgument('checkpoint_file', default_value='',
                               description='Keeps what is learned over a restart.'),
         IncludeLaunchDescription(

@@ -156,6 +156,44 @@ def test_all_versions_are_equal():
     assert yaml.safe_load((ROOT / 'CITATION.cff').read_text())['version'] == setup
 
 
+def dependencies(kind='exec_depend'):
+    """Return the dependencies of package.xml, each with its condition."""
+    return {each.text: each.get('condition')
+            for each in ElementTree.parse(ROOT / 'package.xml').findall(kind)}
+
+
+def test_every_ros_package_that_is_imported_is_a_dependency():
+    files = [*MODULES, *(ROOT / 'launch').glob('*.py')]
+    imported = {name.partition('.')[0] for path in files
+                for name in imported_modules(ast.parse(path.read_text()))}
+    assert {'action_msgs', 'control_msgs'} <= set(filter(ROS.fullmatch, imported))
+    assert {name for name in imported if ROS.fullmatch(name)} - set(dependencies()) == set()
+
+
+def test_every_requirement_that_rosdep_knows_is_a_dependency():
+    known = dependencies()
+    keys = {'mujoco': 'python3-mujoco-pip', 'numba': 'python3-numba', 'PyYAML': 'python3-yaml',
+            'rosbags': 'python3-rosbags-pip', 'urchin': 'python3-urchin-pip'}
+    setup = (ROOT / 'setup.py').read_text()
+    required = set(re.findall(r"'([\w-]+)'", ' '.join(re.findall(r': (\[.*?\]),', setup))
+                              + re.search(r'install_requires=(\[.*?\])', setup).group(1)))
+    assert {'numpy', 'numba'} <= required
+    assert {keys.get(name, f'python3-{name}') for name in required - {'clarabel'}} <= set(known)
+    # not in Ubuntu 24.04: rosdep would ask apt for what does not exist
+    assert known['python3-numba'] == '$ROS_DISTRO > kilted'
+
+
+def test_the_installation_leaves_to_pip_what_only_pip_has():
+    pip = {name for name in dependencies() if name.endswith('-pip')}
+    assert pip
+    for path in (ROOT / 'README.md', ROOT / '.github' / 'workflows' / 'ci.yml'):
+        [skipped] = re.findall(r"--skip-keys '([^']*)'", path.read_text())
+        assert set(skipped.split()) == pip, path.name
+    pinned = (ROOT / 'environment' / 'pip-only.txt').read_text()
+    for name in pip:
+        assert re.search(rf'^{name.split("-")[1]}==', pinned, re.MULTILINE), name
+
+
 def test_the_workflow_tests_every_python_of_the_set_up_with_targets_of_the_makefile():
     job = yaml.safe_load((ROOT / '.github/workflows/ci.yml').read_text())['jobs']['test']
     first, end = re.search(r'\(3, (\d+)\) <= sys.version_info < \(3, (\d+)\)',

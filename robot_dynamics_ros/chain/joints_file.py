@@ -5,6 +5,7 @@ The joints file: facts about a robot that a URDF cannot hold.
 .. code-block:: yaml
 
     format: 1
+    preset: kuka_lbr_fri          # what efforts mean, from effort_presets; for all joints
     coulomb_velocity: 0.01        # [rad/s, m/s]
     coupling: [[1, 0], [-1, 1]]   # q = J q_motor, over the joints in the order of the chain
     payload:                      # fixed to the tip link, in its frame
@@ -20,7 +21,8 @@ The joints file: facts about a robot that a URDF cannot hold.
         limits: {effort: 80.0, velocity: 2.0, lower: -3.0, upper: 3.0}
         effort: {sign: -1, gain: 11.9, offset: 0.02, side: joint, gravity_removed: false}
 
-Every entry is optional; a joint that is not named keeps what the URDF says.
+Every entry is optional; a joint that is not named keeps what the URDF says. What a joint says
+about its effort overrides the preset.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.chain.effort_presets import PRESETS
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.files.bounds import one_line
@@ -45,7 +48,7 @@ _PHYSICS = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}
 _EFFORT = ('sign', 'gain', 'offset', 'side', 'gravity_removed')
-_TOP = ('format', 'coulomb_velocity', 'coupling', 'payload', 'joints')
+_TOP = ('format', 'preset', 'coulomb_velocity', 'coupling', 'payload', 'joints')
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class JointsFile:
     :param coulomb_velocity: velocity of `JointPhysics` [rad/s, m/s], or None.
     :param coupling: rows of the matrix, or None.
     :param payload: known payload in the tip frame, or None.
+    :param preset: name of what efforts mean, one of PRESETS, or None.
     """
 
     source: str
@@ -65,6 +69,7 @@ class JointsFile:
     coulomb_velocity: float | None = None
     coupling: Sequence[Sequence[float]] | None = None
     payload: Inertia | None = None
+    preset: str | None = None
 
     def applied_to(self, chain: Chain) -> Chain:
         """
@@ -88,14 +93,26 @@ class JointsFile:
         """
         Return what the efforts of the robot mean, in the joint order of the chain.
 
-        :raises ParameterError: a joint that is not on the chain, or an impossible value.
+        :raises ParameterError: a joint that is not on the chain, an impossible value, or a gain
+            that the preset leaves open.
         """
         self._check_names(chain)
-        plain = EffortSemantics.torque(len(chain))
-        columns: dict[str, Any] = {
-            key: [self.joints.get(name, {}).get('effort', {}).get(key, default)
-                  for name, default in zip(chain.joint_names, getattr(plain, key))]
-            for key in _EFFORT}
+        given = [self.joints.get(name, {}).get('effort', {}) for name in chain.joint_names]
+        defaults = {key: getattr(EffortSemantics.torque(1), key)[0] for key in _EFFORT}
+        if self.preset is not None:
+            preset = PRESETS[self.preset]
+            defaults |= {'sign': preset.sign, 'gain': preset.gain,
+                         'gravity_removed': preset.gravity_removed}
+            missing = [name for name, effort in zip(chain.joint_names, given)
+                       if effort.get('gain', preset.gain) is None]
+            if missing:
+                raise ParameterError(
+                    f'{self.source}: preset {self.preset}: the unit of its efforts is '
+                    f'"{preset.unit}", so that joint {", ".join(missing)} needs an effort: gain: '
+                    '[N m per unit], motor constant times gear ratio; '
+                    'identify_drive_gains finds it with a known payload')
+        columns: dict[str, Any] = {key: [effort.get(key, default) for effort in given]
+                                   for key, default in defaults.items()}
         coupling = None if self.coupling is None else np.array(self.coupling)
         try:
             return EffortSemantics(coupling=coupling, **columns)
@@ -158,12 +175,16 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
     joints = {}
     for name, entry in mapping(top.get('joints'), f'{source}: joints').items():
         joints[str(name)] = _joint(entry, f'{source}: joint {name}')
+    preset = top.get('preset')
+    if preset is not None and (not isinstance(preset, str) or preset not in PRESETS):
+        raise ParameterError(f'{source}: preset {one_line(repr(preset))} is not known; known are '
+                             f'{", ".join(PRESETS)}')
     velocity = top.get('coulomb_velocity')
     return JointsFile(
         source, joints,
         None if velocity is None else number(velocity, f'{source}: coulomb_velocity'),
         matrix(top['coupling'], f'{source}: coupling') if 'coupling' in top else None,
-        _payload(top.get('payload'), f'{source}: payload'))
+        _payload(top.get('payload'), f'{source}: payload'), preset)
 
 
 def _joint(content: Any, where: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -33,9 +33,11 @@ def require_ros(advice: str) -> None:
     :param advice: one way to get them, for people.
     :raises NodeError: they are missing.
     """
-    if find_spec('rclpy') is None or find_spec('robot_dynamics_interfaces') is None:
+    try:
+        import_module('robot_dynamics_ros.nodes')
+    except ImportError as error:
         raise NodeError(f'the demo needs ROS 2 with robot_dynamics_interfaces: {advice}, or '
-                        'source the workspace that colcon has built')
+                        f'source the workspace that colcon has built; {error}') from error
 
 
 class NodeProcesses:

@@ -19,6 +19,21 @@ def ros_missing():
     return ''
 
 
+def launch_missing():
+    """Return why launch files cannot be started, or '' when they can."""
+    if reason := ros_missing():
+        return reason
+    try:
+        import_module('launch_ros.actions')
+        # our folder of that name can be imported as launch too, but holds no classes
+        _ = import_module('launch').LaunchDescription
+    except (ImportError, AttributeError) as error:
+        return (f'launch and launch_ros are not here ({error}; only a ROS 2 installation has them)'
+                ': no launch file was started. What they say was checked with a stand-in, in '
+                'test_launch_content.py')
+    return ''
+
+
 def skip_without_ros():
     """Skip the test, or the whole module when called at its top, where ROS 2 is missing."""
     if reason := ros_missing():

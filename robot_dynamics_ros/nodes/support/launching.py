@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from ament_index_python.packages import get_package_share_directory
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
@@ -15,7 +16,9 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from robot_dynamics_ros.errors import UrdfError
+from robot_dynamics_ros.errors import ParameterError, UrdfError
+from robot_dynamics_ros.files.bounds import one_line
+from robot_dynamics_ros.files.checked_yaml import mapping, number
 
 PACKAGE = 'robot_dynamics_ros'
 
@@ -28,6 +31,8 @@ _ARGUMENTS = {
     'tip': ('', 'Tip link of the chain; empty = found where there is one chain only.'),
     'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
                                                        'with efforts.'),
+    'effort_limits': ('{}', 'Largest effort of joints [N m, N], as {joint_1: 80.0}; they replace '
+                            'those of the URDF.'),
     'params_file': ('', 'YAML file with further parameters; overrides the other arguments.'),
     'use_sim_time': ('false', 'Use the clock of a simulation.'),
     'autostart': ('true', 'Configure and activate the nodes; false = leave it to a lifecycle '
@@ -62,6 +67,22 @@ def value(context: LaunchContext, name: str) -> str:
 def switched_on(context: LaunchContext, name: str) -> bool:
     """Return whether a launch argument is true."""
     return value(context, name).lower() == 'true'
+
+
+def effort_limits(context: LaunchContext) -> dict[str, float]:
+    """
+    Return the launch argument effort_limits as parameters ``effort_limits.<joint>`` [N m, N].
+
+    :raises ParameterError: not YAML of the form {joint_1: 80.0}.
+    """
+    text = value(context, 'effort_limits')
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ParameterError(f'effort_limits: {one_line(text)} is not YAML such as '
+                             '{joint_1: 80.0}') from error
+    return {f'effort_limits.{name}': number(limit, f'effort_limits: {name}')
+            for name, limit in mapping(content, 'effort_limits').items()}
 
 
 def read_description(path: str) -> str:

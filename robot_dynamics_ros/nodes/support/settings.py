@@ -213,8 +213,16 @@ def effort_limits(node: Node, chain: Chain) -> EffortLimits:
     """
     Declare one parameter per joint and return the limits.
 
+    A limit for a joint that the robot does not have is reported: its name may be misspelled.
+
     :raises ParameterError: a joint without a positive finite limit.
     """
+    prefix = f'{EFFORT_LIMITS.name}.'
+    # rclpy has no public way to see what was given and not declared
+    for name in getattr(node, '_parameter_overrides', {}):
+        if name.startswith(prefix) and name.removeprefix(prefix) not in chain.joint_names:
+            node.get_logger().warning(f'parameter {name} is ignored: the joints of the chain are '
+                                      f'{", ".join(chain.joint_names)}')
     given = {name: declare_number(node, f'{EFFORT_LIMITS.name}.{name}', EFFORT_LIMITS.description)
              for name in chain.joint_names}
     return EffortLimits.of_chain(chain, {name: limit for name, limit in given.items()

@@ -88,3 +88,11 @@ def test_a_read_only_parameter_cannot_be_changed(make_node):
     assert node.set_parameters([Parameter('resample_rate', value=50.0)])[0].successful
     assert node.settings.resample_rate == 50.0
     assert not node.set_parameters([Parameter('resample_rate', value=0.0)])[0].successful
+
+
+def test_a_limit_of_a_joint_that_the_robot_does_not_have_is_reported(make_node, planar, capfd):
+    make_node(FeedforwardNode, robot_description=planar, effort_limits__joint_1=5.0,
+              effort_limits__jiont_2=5.0)
+    text = capfd.readouterr().err
+    assert 'effort_limits.jiont_2 is ignored: the joints of the chain are joint_1' in text
+    assert 'effort_limits.joint_1' not in text

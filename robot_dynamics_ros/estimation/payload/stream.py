@@ -57,6 +57,8 @@ class PayloadEstimator:
         self._terms = PayloadTerms(self._model)
         self._effort = effort or EffortSemantics.torque(len(chain))
         self._scaled_arm = scaled_with_efforts(estimate)
+        n = len(chain)
+        self._shares_of_one = torque_shares(np.eye(n), self._effort).reshape(n, n * n)
         rms = np.nan_to_num(np.asarray(estimate.residual_rms))
         self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
         self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))
@@ -87,12 +89,12 @@ class PayloadEstimator:
         Y = self._terms.regressor(*(np.asarray(each, np.float64) for each in (q, qd, qdd)))
         rows = np.column_stack([Y / self._noise[:, None], left])[usable]
         scaled = left * self._noise if self._scaled_arm else measured
-        shares = torque_shares(np.where(usable, scaled, 0.0), self._effort)
+        shares = (np.where(usable, scaled, 0.0) @ self._shares_of_one).reshape(len(scaled), -1)
         self._triangle = np.asarray(np.linalg.qr(
             np.vstack([self._fading * self._triangle, rows]), mode='r'))
         fading = self._fading**2
         self._by_drive = (fading * self._by_drive
-                          + (Y / self._noise[:, None]**2)[usable].T @ shares[usable])
+                          + rows[:, :_SIZE].T @ (shares / self._noise[:, None])[usable])
         self._rows = fading * self._rows + len(rows)
         self._torque = fading * self._torque + float(np.sum((measured / self._noise)[usable]**2))
         self._left = fading * self._left + float(np.sum(left[usable]**2))

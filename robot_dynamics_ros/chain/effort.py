@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,6 +15,10 @@ from robot_dynamics_ros.errors import ParameterError
 #: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
 EffortSide = Literal['joint', 'motor']
 EFFORT_SIDES: tuple[EffortSide, ...] = get_args(EffortSide)
+
+#: Relative standard deviation of a gain that is not said: efforts that are torques already (gain
+#: 1), and others, mostly currents with the constants of a data sheet.
+TORQUE_DEVIATION, CURRENT_DEVIATION = 0.05, 0.1
 
 
 @immutable
@@ -32,6 +36,8 @@ class EffortSemantics:
         that ``torque_motor = J^T torque_joint``; None = no coupling.
     :param gravity_removed: n flags: the robot reports the effort of this joint without the weight
         of the arm.
+    :param gain_deviation: (n,) relative standard deviations of the gains, 0.03 = 3 %; NaN = not
+        known; empty = none is known.
     """
 
     sign: Array
@@ -40,14 +46,17 @@ class EffortSemantics:
     side: tuple[EffortSide, ...]
     coupling: Array | None
     gravity_removed: tuple[bool, ...]
+    gain_deviation: Array = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check them."""
-        freeze(self, 'sign', 'gain', 'offset')
+        if np.size(self.gain_deviation) == 0:
+            object.__setattr__(self, 'gain_deviation', np.full(np.shape(self.gain), np.nan))
+        freeze(self, 'sign', 'gain', 'gain_deviation', 'offset')
         object.__setattr__(self, 'side', tuple(self.side))
         object.__setattr__(self, 'gravity_removed', tuple(self.gravity_removed))
         n = self.sign.size
-        shapes = {self.sign.shape, self.gain.shape, self.offset.shape}
+        shapes = {self.sign.shape, self.gain.shape, self.gain_deviation.shape, self.offset.shape}
         if shapes != {(n,)} or not len(self.side) == len(self.gravity_removed) == n:
             raise ParameterError(f'effort: every field needs one value per joint ({n})')
         if not np.all(np.abs(self.sign) == 1.0):
@@ -57,6 +66,9 @@ class EffortSemantics:
                                  'use sign for the direction')
         if not np.all(np.isfinite(self.offset)):
             raise ParameterError(f'effort: offset must be finite, got {self.offset}')
+        if np.any(np.isinf(self.gain_deviation) | (self.gain_deviation < 0.0)):
+            raise ParameterError('effort: gain_deviation must be finite and not negative, got '
+                                 f'{self.gain_deviation}')
         if set(self.side) - set(EFFORT_SIDES):
             raise ParameterError(f'effort: side must be one of {", ".join(EFFORT_SIDES)}, '
                                  f'got {", ".join(self.side)}')
@@ -66,6 +78,12 @@ class EffortSemantics:
                 raise ParameterError(f'effort: coupling has shape {np.shape(self.coupling)}, '
                                      f'expected ({n}, {n})')
             check_coupling(self.coupling, [f'number {i}' for i in range(1, n + 1)])
+
+    @property
+    def assumed_gain_deviation(self) -> Array:
+        """Relative standard deviations of the gains (n,), with a default where not known."""
+        default = np.where(self.gain == 1.0, TORQUE_DEVIATION, CURRENT_DEVIATION)
+        return np.where(np.isnan(self.gain_deviation), default, self.gain_deviation)
 
     @classmethod
     def torque(cls, n: int) -> EffortSemantics:

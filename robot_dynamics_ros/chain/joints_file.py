@@ -19,7 +19,8 @@ The joints file: facts about a robot that a URDF cannot hold.
         coulomb: 1.5
         stiffness: 8000.0         # of an elastic joint [N m/rad, N/m]
         limits: {effort: 80.0, velocity: 2.0, lower: -3.0, upper: 3.0}
-        effort: {sign: -1, gain: 11.9, offset: 0.02, side: joint, gravity_removed: false}
+        effort: {sign: -1, gain: 11.9, gain_deviation: 0.03, offset: 0.02, side: joint,
+                 gravity_removed: false}
 
 Every entry is optional; a joint that is not named keeps what the URDF says. What a joint says
 about its effort overrides the preset.
@@ -47,7 +48,7 @@ FORMAT = 1
 _PHYSICS = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}
-_EFFORT = ('sign', 'gain', 'offset', 'side', 'gravity_removed')
+_EFFORT = ('sign', 'gain', 'gain_deviation', 'offset', 'side', 'gravity_removed')
 _TOP = ('format', 'preset', 'coulomb_velocity', 'coupling', 'payload', 'joints')
 
 

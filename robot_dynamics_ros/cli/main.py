@@ -24,6 +24,7 @@ COMMANDS = (
     ('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings'),
     ('compare', 'cli.compare', 'show how two parameter files differ'),
     ('payload', 'cli.payload', 'payload of a robot, from a recording with it'),
+    ('gains', 'cli.gains', 'torque per unit of effort, from a payload of known mass'),
     ('presets', 'cli.presets', 'list what drivers of known robots put into effort'),
     ('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz'),
     ('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python'),

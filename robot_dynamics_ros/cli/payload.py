@@ -68,7 +68,7 @@ def report(load: PayloadEstimate) -> dict[str, Any]:
                     'standard_deviation': load.tensor_standard_deviations.tolist(),
                     'identified': load.tensor_known},
         'torque_error': {'without_load': load.error_without, 'with_load': load.error_with},
-        'reasons': list(load.reasons)}
+        'reasons': list(load.reasons), 'assumptions': list(load.assumptions)}
 
 
 def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
@@ -91,6 +91,7 @@ def text_report(load: PayloadEstimate) -> str:
              f'{with_load:.1f} % with it',
              table(['', 'unit', 'value', 'standard deviation', ''], rows, align='<<>><')]
     lines += [f'Not identifiable: {reason}' for reason in load.reasons]
+    lines += [f'Assumed: {each}' for each in load.assumptions]
     if load.known:
         lines += ['', 'Set it in a running node:', f'  {service_call(load)}']
     return '\n'.join(lines)

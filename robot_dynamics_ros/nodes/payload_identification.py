@@ -80,7 +80,7 @@ class PayloadIdentificationNode(LearningNode):
         self._sampler = StreamSampler(robot.chain, robot.effort_semantics, p.cutoff)
         # four samples per period of the cut-off frequency; neighbours share their smoothing
         self._estimator = PayloadEstimator(robot.chain, arm, memory=max(
-            1.0, 4.0 * p.cutoff * p.memory), correlation=4.0)
+            1.0, 4.0 * p.cutoff * p.memory), correlation=4.0, effort=robot.effort_semantics)
 
     def learn(self, samples: JointSamples) -> None:
         """Learn from joint states while the arm moves."""
@@ -113,6 +113,7 @@ class PayloadIdentificationNode(LearningNode):
                                f'{estimate.mass:.3f} +- '
                                f'{estimate.mass_standard_deviation:.3f}')
         self.diagnostics.value('why not', '; '.join(estimate.reasons) or 'all known')
+        self.diagnostics.value('assumed', '; '.join(estimate.assumptions) or 'nothing')
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self.robot is None or self._estimator is None:

@@ -40,6 +40,9 @@ def test_values_are_copied_and_read_only():
     ({'gain': [1.0, -2.0]}, 'gain must be positive and finite.*use sign'),
     ({'gain': [1.0, np.inf]}, 'gain must be positive and finite'),
     ({'offset': [0.0, np.nan]}, 'offset must be finite'),
+    ({'gain_deviation': [0.1]}, r'one value per joint \(2\)'),
+    ({'gain_deviation': [0.1, -0.1]}, 'gain_deviation must be finite and not negative'),
+    ({'gain_deviation': [0.1, np.inf]}, 'gain_deviation must be finite and not negative'),
     ({'side': ('joint', 'gear')}, 'side must be one of joint, motor, got joint, gear'),
     ({'coupling': [[1.0, 0.0], [np.nan, 1.0]]}, '^coupling matrix has non-finite entries$'),
     ({'coupling': [[1.0, 0.0], [-np.inf, 1.0]]}, '^coupling matrix has non-finite entries$'),
@@ -50,6 +53,16 @@ def test_values_are_copied_and_read_only():
 def test_meanings_that_cannot_be_are_refused(changes, message):
     with pytest.raises(ParameterError, match=message):
         replace(PLAIN, **changes)
+
+
+def test_a_gain_of_unknown_deviation_gets_that_of_torques_or_of_currents():
+    assert np.isnan(PLAIN.gain_deviation).all()
+    assert PLAIN.assumed_gain_deviation.tolist() == [0.05, 0.05]
+    meaning = replace(PLAIN, gain=[11.9, 1.0])
+    assert meaning.assumed_gain_deviation.tolist() == [0.1, 0.05]
+    meaning = replace(meaning, gain_deviation=[0.03, np.nan])
+    assert meaning.assumed_gain_deviation.tolist() == [0.03, 0.05]
+    assert replace(PLAIN, gain_deviation=np.zeros(2)).assumed_gain_deviation.tolist() == [0, 0]
 
 
 def test_it_refuses_to_be_changed():

@@ -24,7 +24,8 @@ joints:
     stribeck_velocity: 0.05
     stiffness: 8000.0
     limits: {effort: 80.0, velocity: 2.0, lower: -3.0, upper: 3.0}
-    effort: {sign: -1, gain: 11.9, offset: 0.02, side: motor, gravity_removed: true}
+    effort: {sign: -1, gain: 11.9, gain_deviation: 0.03, offset: 0.02, side: motor,
+             gravity_removed: true}
 """
 
 
@@ -59,6 +60,7 @@ def test_every_entry_arrives(chain, write):
     effort = file.effort_semantics(chain)
     assert effort.sign.tolist() == [1, -1]
     assert effort.gain.tolist() == [1, 11.9]
+    np.testing.assert_array_equal(effort.gain_deviation, [np.nan, 0.03])
     assert effort.offset.tolist() == [0, 0.02]
     assert effort.side == ('joint', 'motor')
     assert effort.gravity_removed == (False, True)
@@ -91,6 +93,7 @@ def test_an_empty_file_changes_nothing(chain, write):
     ('joints: {joint1: {limits: {torque: 3}}}', r'joint joint1: limits: unknown key torque'),
     ('joints: {joint1: {limits: {effort: x}}}', r'joint joint1: limits: effort must be'),
     ('joints: {joint1: {effort: {gravity_removed: 1}}}', r'effort: gravity_removed must be true'),
+    ('joints: {joint1: {effort: {gain_deviation: much}}}', r'effort: gain_deviation must be'),
     ('joints: [1, 2]', r'joints: expected names with values'),
     ('coupling: [[1, 0], [1]]', r'coupling: row 2: expected 2 numbers'),
     ('coupling: 3', r'coupling: expected a list of rows'),

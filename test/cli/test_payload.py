@@ -25,13 +25,15 @@ LOAD = Inertia.from_centre_of_mass(4.0, [0.05, -0.02, 0.1], np.diag([0.04, 0.05,
 
 @pytest.fixture(scope='module')
 def files(tmp_path_factory):
-    """Return the folder with parameters.yaml, loaded.npz and empty.npz."""
+    """Return the folder with parameters.yaml, joints.yaml, loaded.npz and empty.npz."""
     folder = tmp_path_factory.mktemp('payload')
     chain = chain_from_urdf(ARM)
     mlc = minimal_parameters(chain)
     write_parameters(folder / 'parameters.yaml', MlcEstimate(
         chain.robot, chain.base, chain.tip, mlc, chain.joint_physics, (True,) * len(mlc),
         mlc.names, np.diag((1e-3 * mlc.values)**2), 1000, 10.0, np.full(len(chain), 0.5)))
+    (folder / 'joints.yaml').write_text(yaml.safe_dump({'joints': {  # simulated: exact efforts
+        name: {'effort': {'gain_deviation': 0}} for name in chain.joint_names}}))
     trajectory = design_excitation(chain, candidates=10, iterations=0).trajectory
     times = trajectory.times(100.0)
     motion = trajectory.sample(times)
@@ -51,9 +53,11 @@ def call(files, recording, *words):
 
 def test_the_load_is_printed_and_written(files, tmp_path, capsys):
     output = tmp_path / 'load.yaml'
-    assert call(files, 'loaded.npz', '-o', str(output)) == 0
+    assert call(files, 'loaded.npz', '-o', str(output), '--joints',
+                str(files / 'joints.yaml')) == 0
     printed = capsys.readouterr().out
     assert 'Payload at link_6' in printed and 'not claimed' not in printed
+    assert 'Assumed' not in printed
     chain = chain_from_urdf(ARM)
     loaded = read_joints_file(output).applied_to(chain)  # the file is a joints file
     assert loaded.links[-1].mass - chain.links[-1].mass == pytest.approx(LOAD.mass, rel=0.02)
@@ -77,6 +81,20 @@ def test_json_has_values_and_deviations(files, capsys):
     assert report['identified'] and report['mass']['identified']
     assert abs(report['mass']['value'] - 4.0) < 5 * report['mass']['standard_deviation']
     assert report['torque_error']['with_load'] < report['torque_error']['without_load']
+
+
+def test_what_is_assumed_about_the_gains_is_said_and_counts(files, capsys):
+    reports = []
+    for words in ((), ('--joints', str(files / 'joints.yaml'))):
+        call(files, 'loaded.npz', '--json', *words)
+        reports.append(json.loads(capsys.readouterr().out))
+    unknown, exact = reports
+    assert exact['assumptions'] == [] and len(unknown['assumptions']) == 1
+    assert unknown['assumptions'][0].startswith('5 % standard deviation of the drive gains of '
+                                                'joint_1, joint_2')
+    assert unknown['mass']['standard_deviation'] > 3 * exact['mass']['standard_deviation']
+    call(files, 'loaded.npz')
+    assert 'Assumed: 5 % standard deviation' in capsys.readouterr().out
 
 
 def test_no_load_is_exit_code_1_and_writes_nothing(files, tmp_path, capsys):

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from support.availability import skip_without_ros
 
 skip_without_ros()
@@ -69,7 +70,18 @@ def test_nothing_is_claimed_before_it_is_known(node, chain):
     assert values['why not']
 
 
-def test_reset_begins_with_the_next_load(node, chain):
+def test_what_is_assumed_about_the_efforts_is_told(node):
+    node.tick(node.settings.publish_period)
+    assert '5 % standard deviation of the drive gains' in diagnostics(node)['assumed']
+
+
+def test_reset_begins_with_the_next_load(make_node, description, chain, tmp_path):
+    # the efforts of a simulation are exact, and so is what they tell of a small load
+    file = tmp_path / 'joints.yaml'
+    file.write_text(yaml.safe_dump({'joints': {
+        name: {'effort': {'gain_deviation': 0}} for name in chain.joint_names}}))
+    node = make_node(PayloadIdentificationNode, robot_description=description,
+                     joints_file=str(file))
     told = published(node, '/payload')
     move(node, compile_model(chain.with_payload(LOAD)))
     node.tick(node.settings.publish_period)
@@ -78,6 +90,7 @@ def test_reset_begins_with_the_next_load(node, chain):
     move(node, compile_model(chain.with_payload(half)), start=50.0)
     node.tick(node.settings.publish_period)
     assert told[-1].inertia.m == pytest.approx(1.0, rel=0.05)
+    assert diagnostics(node)['assumed'] == 'nothing'
 
 
 def test_a_robot_that_hides_its_weight_is_refused(make_node, description, tmp_path):

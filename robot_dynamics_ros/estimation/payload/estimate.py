@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
+from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 
 #: Prior standard deviations of the ten standard parameters: 30 kg within 0.3 m of the tip.
@@ -45,6 +48,7 @@ class PayloadEstimate:
     :param reasons: why something is not known.
     :param error_without: RMS of the torque unexplained without the payload, over RMS torque.
     :param error_with: RMS of the torque unexplained with the payload, over RMS torque.
+    :param assumptions: assumptions that the standard deviations rest on.
     """
 
     tip: str
@@ -60,6 +64,7 @@ class PayloadEstimate:
     reasons: tuple[str, ...]
     error_without: float = float('nan')
     error_with: float = float('nan')
+    assumptions: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -81,7 +86,8 @@ class PayloadEstimate:
 
 def payload_estimate(tip: str, parameters: Array, covariance: Array, *,
                      error_without: float = float('nan'), error_with: float = float('nan'),
-                     doubts: tuple[str, ...] = ()) -> PayloadEstimate:
+                     doubts: tuple[str, ...] = (),
+                     assumptions: tuple[str, ...] = ()) -> PayloadEstimate:
     """
     Return a payload with what the data determine of it.
 
@@ -91,6 +97,7 @@ def payload_estimate(tip: str, parameters: Array, covariance: Array, *,
     :param error_without: RMS of the torque unexplained without the payload, over RMS torque.
     :param error_with: RMS of the torque unexplained with the payload, over RMS torque.
     :param doubts: reasons to trust nothing at all.
+    :param assumptions: assumptions that the covariance rests on.
     """
     x, C = np.asarray(parameters, dtype=np.float64), np.asarray(covariance, dtype=np.float64)
     body = Inertia.from_standard_parameters(x)
@@ -127,7 +134,40 @@ def payload_estimate(tip: str, parameters: Array, covariance: Array, *,
     return PayloadEstimate(
         tip, mass, mass_sigma, read_only(body.centre_of_mass), read_only(centre_sigma),
         read_only(tensor), read_only(tensor_sigma), mass_known, (a, b, c), tensor_known,
-        tuple(reasons), error_without, error_with)
+        tuple(reasons), error_without, error_with, assumptions)
+
+
+def scaled_with_efforts(estimate: MlcEstimate) -> bool:
+    """
+    Return whether the parameters of an arm have the scale of its efforts.
+
+    A wrong gain scales what is learned of the arm as much as what is measured of the payload, so
+    that only the payload is wrong, by as much as the gain. Where the parameters come from a
+    description, all that the gain gets wrong of the arm's own torque is taken for payload.
+    """
+    return estimate.state != EstimateState.FROM_URDF
+
+
+def gain_covariance(response: Array, effort: EffortSemantics) -> Array:
+    """
+    Return the covariance (10, 10) of a payload due to uncertain gains of the drives.
+
+    :param response: (10, n) change of the parameters if the share of a drive is twice as large.
+    :param effort: meaning of the efforts.
+    """
+    return np.asarray((response * effort.assumed_gain_deviation ** 2) @ response.T)
+
+
+def gain_assumptions(chain: Chain, effort: EffortSemantics) -> tuple[str, ...]:
+    """Return a sentence about every standard deviation of a gain that had to be assumed."""
+    unknown = np.isnan(effort.gain_deviation)
+    used = effort.assumed_gain_deviation
+    names = np.array(chain.joint_names)
+    return tuple(
+        f'{100 * each:g} % standard deviation of the drive gains of '
+        f'{", ".join(names[unknown & (used == each)])}: joints.yaml does not give gain_deviation, '
+        'which robot-dynamics gains finds'
+        for each in np.unique(used[unknown]))
 
 
 def _propagated(function: Callable[[Array], Array], x: Array, covariance: Array) -> Array:

@@ -4,8 +4,8 @@ The payload at the tip of an identified arm, from recordings.
 
 The payload is link n+1 (Lu & Meng 1993). The torque that the arm does not explain is linear in the
 ten standard parameters of the payload, which are found by the same least squares as those of the
-arm. Their standard deviations include the uncertainty of the arm's parameters, which does not
-average out however long the recording is.
+arm. Their standard deviations include the uncertainty of the arm's parameters and of the gains of
+the drives, which do not average out however long the recording is.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.payload.estimate import (
     PRIOR_SIGMA,
     PayloadEstimate,
+    gain_assumptions,
+    gain_covariance,
     payload_estimate,
+    scaled_with_efforts,
 )
-from robot_dynamics_ros.estimation.recordings.effort_torque import removed_weight
+from robot_dynamics_ros.estimation.recordings.effort_torque import removed_weight, torque_shares
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.prior import Prior
@@ -91,7 +94,8 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
     :param chain: the robot.
     :param estimate: its parameters without payload.
     :param recordings: one or many recordings with the same payload.
-    :param effort: meaning of the efforts; None = joint torques [N m, N].
+    :param effort: meaning of the efforts and how well their gains are known; None = joint torques
+        [N m, N] of unknown calibration.
     :param error_limit: largest unexplained part of the torque with which the result is trusted.
     :param options: fields of `IdentificationSettings`.
     :raises ParameterError: the parameters belong to another robot.
@@ -110,7 +114,10 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
     found = fit(rows, prior, settings.method)
     arm = regression_rows(TorqueTerms(chain, gravity_removed=meaning.gravity_removed),
                           prepared.samples, prepared.moving, prepared.parallel_cutoff)
-    covariance = found.covariance + _arm_covariance(found, rows, arm, estimate, model)
+    scaled = rows if scaled_with_efforts(estimate) else arm
+    shares = torque_shares(np.where(rows.usable, scaled.tau, 0.0), meaning)
+    covariance = (found.covariance + _arm_covariance(found, rows, arm, estimate, model)
+                  + gain_covariance(_response(found, rows, shares), meaning))
     size = _rms(arm.tau, rows)
     error_without = _rms(rows.tau, rows) / size
     error_with = _rms(rows.residuals(found.x), rows) / size
@@ -118,7 +125,8 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
         f'{100 * error_with:.0f} % of the torque stays unexplained: another robot, other '
         'parameters, or another meaning of the efforts?',)
     return payload_estimate(chain.tip, found.x, covariance, error_without=error_without,
-                            error_with=error_with, doubts=doubts)
+                            error_with=error_with, doubts=doubts,
+                            assumptions=gain_assumptions(chain, meaning))
 
 
 def _arm_torque(model: Model, part: SmoothedSamples, effort: EffortSemantics) -> Array:
@@ -135,9 +143,15 @@ def _arm_covariance(found: Fit, rows: Rows, arm: Rows, estimate: MlcEstimate,
     if estimate.mlc.set != model.mlc.set or not places:
         return np.zeros((len(found.x), len(found.x)))
     A = arm.Y[:, :, [columns[estimate.unknowns[k]] for k in places]]
+    response = _response(found, rows, A)
+    return np.asarray(response @ estimate.covariance[np.ix_(places, places)] @ response.T)
+
+
+def _response(found: Fit, rows: Rows, columns: Array) -> Array:
+    """Return the change (10, u) of the payload's parameters with the torques (N, n, u)."""
     weights = found.weights * rows.usable / (found.residual_sigma**2 * found.correlation)
-    gain = found.covariance @ np.einsum('tjk,tj,tju->ku', rows.Y, weights, A, optimize=True)
-    return np.asarray(gain @ estimate.covariance[np.ix_(places, places)] @ gain.T)
+    return np.asarray(found.covariance @ np.einsum('tjk,tj,tju->ku', rows.Y, weights, columns,
+                                                   optimize=True))
 
 
 def _rms(values: Array, rows: Rows) -> float:

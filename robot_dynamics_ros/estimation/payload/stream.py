@@ -8,14 +8,19 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.payload.estimate import (
     PRIOR_SIGMA,
     PayloadEstimate,
+    gain_assumptions,
+    gain_covariance,
     payload_estimate,
+    scaled_with_efforts,
 )
 from robot_dynamics_ros.estimation.payload.identify import ERROR_LIMIT, PayloadTerms, arm_model
+from robot_dynamics_ros.estimation.recordings.effort_torque import torque_shares
 
 _SIZE = len(PRIOR_SIGMA)
 
@@ -37,16 +42,23 @@ class PayloadEstimator:
     :param correlation: number of samples that carry the information of one independent one: the
         time constant of the smoother over the sampling period.
     :param error_limit: largest unexplained part of the torque with which the result is trusted.
+    :param effort: meaning of the efforts that the torques come from, for how well their gains are
+        known; None = torques of unknown calibration.
     :raises ParameterError: the parameters belong to another robot; a number below 1.
     """
 
     def __init__(self, chain: Chain, estimate: MlcEstimate, *, memory: float = np.inf,
-                 correlation: float = 1.0, error_limit: float = ERROR_LIMIT) -> None:
+                 correlation: float = 1.0, error_limit: float = ERROR_LIMIT,
+                 effort: EffortSemantics | None = None) -> None:
         if not (memory >= 1.0 and correlation >= 1.0):
             raise ParameterError('payload: memory and correlation are numbers of samples, at '
                                  f'least 1; got {memory} and {correlation}')
         self._model = arm_model(chain, estimate)
         self._terms = PayloadTerms(self._model)
+        self._effort = effort or EffortSemantics.torque(len(chain))
+        self._scaled_arm = scaled_with_efforts(estimate)
+        n = len(chain)
+        self._shares_of_one = torque_shares(np.eye(n), self._effort).reshape(n, n * n)
         rms = np.nan_to_num(np.asarray(estimate.residual_rms))
         self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
         self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))
@@ -56,6 +68,7 @@ class PayloadEstimator:
     def reset(self) -> None:
         """Forget the payload."""
         self._triangle = np.zeros((_SIZE + 1, _SIZE + 1))
+        self._by_drive = np.zeros((_SIZE, len(self._noise)))
         self._rows = 0.0
         self._torque, self._left = 0.0, 0.0
 
@@ -75,9 +88,13 @@ class PayloadEstimator:
             return
         Y = self._terms.regressor(*(np.asarray(each, np.float64) for each in (q, qd, qdd)))
         rows = np.column_stack([Y / self._noise[:, None], left])[usable]
+        scaled = left * self._noise if self._scaled_arm else measured
+        shares = (np.where(usable, scaled, 0.0) @ self._shares_of_one).reshape(len(scaled), -1)
         self._triangle = np.asarray(np.linalg.qr(
             np.vstack([self._fading * self._triangle, rows]), mode='r'))
         fading = self._fading**2
+        self._by_drive = (fading * self._by_drive
+                          + rows[:, :_SIZE].T @ (shares / self._noise[:, None])[usable])
         self._rows = fading * self._rows + len(rows)
         self._torque = fading * self._torque + float(np.sum((measured / self._noise)[usable]**2))
         self._left = fading * self._left + float(np.sum(left[usable]**2))
@@ -98,6 +115,9 @@ class PayloadEstimator:
         known, directions = np.linalg.eigh(np.outer(PRIOR_SIGMA, PRIOR_SIGMA) * information)
         spread = PRIOR_SIGMA[:, None] * directions / np.sqrt(1.0 + np.maximum(known, 0.0))
         covariance = np.asarray(spread @ spread.T)
+        response = np.linalg.solve(R[:_SIZE, :_SIZE], np.linalg.solve(R[:_SIZE, :_SIZE].T,
+                                                                      self._by_drive))
+        covariance += gain_covariance(response, self._effort)
         size = self._torque or np.inf
         error_with = float(np.sqrt(rest @ rest / size))
         doubts: tuple[str, ...] = ()
@@ -107,7 +127,8 @@ class PayloadEstimator:
             doubts = (f'{100 * error_with:.0f} % of the torque stays unexplained',)
         return payload_estimate(self._terms.chain.tip, x, covariance,
                                 error_without=float(np.sqrt(self._left / size)),
-                                error_with=error_with, doubts=doubts)
+                                error_with=error_with, doubts=doubts,
+                                assumptions=gain_assumptions(self._terms.chain, self._effort))
 
     @property
     def triangle(self) -> Array:

@@ -39,6 +39,21 @@ def effort_from_torque(torque: Array, semantics: EffortSemantics) -> Array:
     return np.asarray(semantics.sign * motors / semantics.gain + semantics.offset)
 
 
+def torque_shares(torque: Array, semantics: EffortSemantics) -> Array:
+    """
+    Return what every drive contributes to the torque of every joint (..., n joints, n drives).
+
+    An error of 1 % in the gain of a drive is an error of 1 % of its share.
+
+    :param torque: (..., n) joint torques [N m, N].
+    :param semantics: meaning of the efforts.
+    """
+    matrix = _motor_side_coupling(semantics)
+    if matrix is None:
+        return np.asarray(torque[..., None] * np.eye(torque.shape[-1]))
+    return np.asarray((torque @ matrix)[..., None, :] * np.linalg.inv(matrix).T)
+
+
 def removed_weight(gravity_torque: Callable[[ArrayLike], Array], q: ArrayLike,
                    semantics: EffortSemantics) -> Array:
     """

@@ -13,6 +13,7 @@ from robot_dynamics_ros.estimation.recordings.effort_torque import (
     effort_from_torque,
     removed_weight,
     torque_from_effort,
+    torque_shares,
 )
 
 #: Motor 3 also moves joint 2.
@@ -64,6 +65,20 @@ def test_coupled_joints_on_different_sides_are_refused():
     meaning = replace(COUPLED, side=('joint', 'motor', 'joint'))
     with pytest.raises(ParameterError, match='coupled to each other must all have side'):
         torque_from_effort(np.zeros((1, 3)), meaning)
+
+
+@pytest.mark.parametrize('coupling', [None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 2.0]]])
+def test_the_share_of_a_drive_is_what_its_gain_changes(rng, coupling):
+    meaning = replace(EffortSemantics.torque(3), gain=np.array([3.0, 2.0, 5.0]), coupling=coupling,
+                      side=('joint' if coupling is None else 'motor',) * 3)
+    effort = rng.normal(size=(6, 3))
+    torque = torque_from_effort(effort, meaning)
+    shares = torque_shares(torque, meaning)
+    np.testing.assert_allclose(shares.sum(axis=-1), torque, atol=1e-12)
+    for drive in range(3):
+        more = replace(meaning, gain=meaning.gain * np.where(np.arange(3) == drive, 1.1, 1.0))
+        np.testing.assert_allclose(torque_from_effort(effort, more) - torque,
+                                   0.1 * shares[:, :, drive], atol=1e-12)
 
 
 def test_only_joints_that_report_no_weight_lack_it():

@@ -46,3 +46,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, rng, capsys):
     assert main(['identify', str(tmp_path / 'run.npz'), '--urdf', str(ARM), '-o', str(tmp_path),
                  '--write-urdf']) == 2
     assert 'identified.urdf: cannot be written' in capsys.readouterr().err
+
+
+def test_a_stated_mass_and_a_recording_that_contradicts_it(tmp_path, rng, capsys):
+    chain = chain_from_urdf(ARM)
+    data = excitation(rng, chain, duration=6.0)
+    write_recording(tmp_path / 'run.npz', Recording(data.t, data.q, data.qd, data.tau,
+                                                    chain.joint_names))
+    main(['identify', str(tmp_path / 'run.npz'), '--urdf', str(ARM), '-o', str(tmp_path),
+          '--write-urdf', '--mass', '10', '--mass-tolerance', '0.1'])
+    printed = capsys.readouterr().out
+    assert 'possible bodies do not explain the data: the torque error grows by' in printed
+    identified = chain_from_urdf(tmp_path / 'identified.urdf')
+    assert 9.0 <= sum(link.mass for link in identified.links) <= 11.0

@@ -34,8 +34,9 @@ KAPPA = 0.6
 _FIRST_BARRIER, _LAST_BARRIER, _FALL = 1.0, 1e-8, 0.1
 
 #: Newton's decrement squared, about twice what is left to gain: where a minimum is found, and
-#: where a step of the path ends. Rounding errors of bad equations may forbid the first.
-_FOUND, _NEAR = 1e-12, 1e-3
+#: where a step of the path ends. Rounding errors of bad equations may forbid the first: then a
+#: decrement below the third that does not fall any more is as good.
+_FOUND, _NEAR, _STALLED = 1e-12, 1e-3, 1e-6
 
 #: lambda is at least this part of the squared error of the equations.
 _SMALLEST_PART = 1e-7
@@ -156,16 +157,18 @@ class BodyProblem:
         return float(np.sum(np.trace(Y, axis1=1, axis2=2) - np.linalg.slogdet(Y)[1] - ORDER))
 
     def _minimum(self, z: Array, lam: float, mu: float, enough: float) -> Minimum:
-        converged = False
+        converged, before = False, np.inf
         for steps in range(1, _STEPS + 1):  # noqa: B007
             gradient, H = self._derivatives(z, mu)
             error = self.f - self.C @ z
             dz, _ = self._newton(gradient, H, error, lam)
             change = self.C @ dz
             decrement = float(dz @ H @ dz + change @ change / lam)
-            if decrement < enough:
+            # Newton's method squares small decrements: one that does not fall is rounding
+            if decrement < enough or 0.25 * before < decrement < _STALLED:
                 converged = True
                 break
+            before = decrement
             here = self._value(z, mu) + float(error @ error) / (2.0 * lam)
             part = self._inside(z, dz)
             while part > 1e-12:

@@ -146,13 +146,12 @@ def reach_hulls(chain: Chain, bodies: Sequence[Inertia],
     length = float(sum(np.linalg.norm(end) for end in ends))
     strokes = [np.array([q for q in (joint.lower, joint.upper) if np.isfinite(q)])
                for joint in chain.joints]
-    axes = [np.array([0.0, 0.0, 1.0])] * n
     hulls = []
     for i, body in enumerate(bodies):
         points = [np.zeros((1, 3)), ends[i][None], *([known[i]] if known is not None else []),
                   _extent(body)]
         if not chain.joints[i].revolute:
-            points.append(-strokes[i][:, None] * axes[i])
+            points.append(-strokes[i][:, None] * np.array([0.0, 0.0, 1.0]))
         if i + 1 < n and not chain.joints[i + 1].revolute:
             across = chain.joints[i + 1].pose().rotation[:, 2]
             points.append(ends[i] + strokes[i + 1][:, None] * across)

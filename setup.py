@@ -43,7 +43,6 @@ setup(
         'numba': ['numba'],
         'bags': ['rosbags'],
         'plots': ['matplotlib'],
-        'consistency': ['clarabel'],
         'simulation': ['mujoco'],
     },
     zip_safe=False,

@@ -37,7 +37,7 @@ ROS = re.compile(r'rclpy|launch|launch_ros|ament_index_python|rcl_interfaces|bui
                  r'|robot_dynamics_interfaces|\w+_msgs|std_srvs')
 
 #: Slow to import or optional: imported inside the function that needs it.
-LAZY = {'clarabel', 'cvxpy', 'matplotlib', 'mujoco', 'numba', 'rosbags', 'urchin', 'xacro'}
+LAZY = {'cvxpy', 'matplotlib', 'mujoco', 'numba', 'rosbags', 'urchin', 'xacro'}
 
 MODULES = sorted(PACKAGE.rglob('*.py'))
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros.cli.support.arguments import (
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.consistency.projection import MASS_TOLERANCE
 from robot_dynamics_ros.estimation.identification.identify import identify
 from robot_dynamics_ros.estimation.identification.report import html_report
 from robot_dynamics_ros.estimation.identification.result import Identification
@@ -42,7 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='folder for report.html and parameters.yaml (default: here)')
     parser.add_argument('--write-urdf', action='store_true',
                         help='also write identified.urdf: the URDF with physically consistent '
-                        'inertias and friction (needs clarabel)')
+                        'inertias and friction')
+    parser.add_argument('--mass', metavar='KG', type=float,
+                        help='total mass of the moving links, for --write-urdf (default: that of '
+                        'the URDF)')
+    parser.add_argument('--mass-tolerance', metavar='PART', type=float, default=MASS_TOLERANCE,
+                        help='part by which the total mass may differ from that (default: '
+                        f'{MASS_TOLERANCE:g})')
+    parser.add_argument('--meshes', metavar='DIR', type=Path, action='append', default=[],
+                        help='folder with the mesh files of the URDF, for --write-urdf; may be '
+                        'repeated')
     parser.add_argument('--cutoff', metavar='HZ', type=_frequency,
                         help="low-pass on positions, velocities and torques; 'none' = no filter "
                         '(default: ten times the bandwidth of the motion)')
@@ -91,13 +101,21 @@ def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
                 arguments: argparse.Namespace) -> None:
     """Write identified.urdf and say what physical consistency costs."""
     written = identified_urdf(arguments.robot, robot.chain, result.estimate,
-                              locked=dict(arguments.lock), payload=robot.payload)
+                              locked=dict(arguments.lock), payload=robot.payload,
+                              recorded=result.recorded, mass=arguments.mass,
+                              mass_tolerance=arguments.mass_tolerance, folders=arguments.meshes)
     write_file(path, written.text)
     inertias = written.inertias
-    cost = (f'nearest possible robot, {inertias.distance:.1f} standard deviations away: '
-            f'{100 * inertias.torque_error:.2g} % of the torque'
+    cost = (f'nearest possible robot, {inertias.distance:.1f} standard deviations away'
             if inertias.changed else 'the estimate is physically possible as it is')
-    print(f'{path}: {cost}')
+    if inertias.recorded_errors is not None:
+        identified, consistent = (100 * error for error in inertias.recorded_errors)
+        cost += (f'; torque error on the recording {consistent:.2f} %, of the identified '
+                 f'parameters {identified:.2f} %')
+    before = sum(link.mass for link in robot.chain.links)
+    print(f'{path}: {cost}; moving links {inertias.mass:.3g} kg, in the URDF {before:.3g} kg')
+    for finding in written.findings:
+        print(f'  - {finding}')
 
 
 def summary(result: Identification) -> str:

@@ -188,8 +188,14 @@ Locked = Mapping[str, float] | Sequence[str] | None
 
 
 @dataclass(frozen=True, eq=False)
-class _MovingBody:
-    """A moving body: frame E_i in its link, links fixed to it, inertia it carries, in E_i."""
+class MovingBody:
+    """
+    A moving body of a chain and the links that belong to it.
+
+    :param frame_in_link: frame E_i in the frame of its link.
+    :param fixed_links: names of the links fixed to its link.
+    :param carried: inertia of what frozen joints of the body carry, in E_i.
+    """
 
     frame_in_link: Pose
     fixed_links: tuple[str, ...]
@@ -206,7 +212,7 @@ def carried_inertias(source: str | os.PathLike[str], chain: Chain,
     :param locked: joints to freeze, as given when the chain was read.
     :returns: n inertias, each in its frame E_i; zero where there is nothing.
     """
-    return tuple(body.carried for body in _bodies(tree_from_urdf(source), chain, locked))
+    return tuple(body.carried for body in moving_bodies(tree_from_urdf(source), chain, locked))
 
 
 def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: Locked = None,
@@ -231,7 +237,7 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
     missing = [name for name in chain.joint_names if name not in joints]
     if missing:
         raise UrdfError(f"{label}: joint '{missing[0]}' of the chain does not exist")
-    bodies = _bodies(tree, chain, locked)
+    bodies = moving_bodies(tree, chain, locked)
     for name, link, body in zip(chain.link_names, chain.links, bodies):
         lines = _inertial(name, link, body)
         old = links[name].child('inertial')
@@ -261,7 +267,8 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
     return result
 
 
-def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_MovingBody]:
+def moving_bodies(tree: Tree, chain: Chain, locked: Locked) -> list[MovingBody]:
+    """Return the moving bodies of a chain, with joints locked as when it was read."""
     frozen = locked_positions(tree, locked)
     poses = link_poses(tree, chain.base, frozen)
     frames = chain.joint_poses(np.zeros(len(chain)))
@@ -279,11 +286,11 @@ def _bodies(tree: Tree, chain: Chain, locked: Locked) -> list[_MovingBody]:
                 fixed.append(link)
             waiting += [(joint.child, rigid and not joint.moving) for joint in tree.children(link)
                         if joint.name not in on_chain]
-        bodies.append(_MovingBody(poses[name].inverse() @ frame, tuple(fixed), carried))
+        bodies.append(MovingBody(poses[name].inverse() @ frame, tuple(fixed), carried))
     return bodies
 
 
-def _inertial(name: str, link: Inertia, body: _MovingBody) -> list[str]:
+def _inertial(name: str, link: Inertia, body: MovingBody) -> list[str]:
     """Return the lines of <inertial>; none for a body without mass and inertia."""
     own = Inertia.from_standard_parameters(link.standard_parameters
                                            - body.carried.standard_parameters)

@@ -83,6 +83,24 @@ class BodySpace:
         """Return the number of bodies."""
         return len(self.reference) // ENTRIES
 
+    def entries_of(self, bodies: Sequence[Inertia]) -> Array:
+        """Return the entries y (10 n,) of bodies."""
+        x = np.concatenate([body.standard_parameters for body in bodies])
+        return np.asarray(np.linalg.solve(self.to_parameters, x))
+
+    def condition_rows(self, index: int, matrices: Array) -> Array:
+        """
+        Return conditions on the entries of one body.
+
+        :param index: number of the body.
+        :param matrices: (k, 4, 4) matrices M of conditions ``trace(M P) >= 0``.
+        :returns: (k, 10) rows with ``rows @ y >= 0``.
+        """
+        here = slice(ENTRIES * index, ENTRIES * (index + 1))
+        units = np.array([pseudo_inertia(Inertia.from_standard_parameters(column))
+                          for column in self.to_parameters[here, here].T])
+        return np.asarray(np.einsum('kij,aij->ka', matrices, units))
+
     def smallest_eigenvalues(self, y: Array) -> Array:
         """Return the smallest eigenvalue of every Y (n,): positive for physical bodies."""
         return np.array([np.linalg.eigvalsh(symmetric_from_entries(part))[0]

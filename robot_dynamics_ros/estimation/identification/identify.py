@@ -28,6 +28,7 @@ from robot_dynamics_ros.estimation.regression.friction_choice import STRIBECK_PA
 from robot_dynamics_ros.estimation.regression.instruments import half_samples
 from robot_dynamics_ros.estimation.regression.least_squares import essential_parameters
 from robot_dynamics_ros.estimation.regression.lin_recursion import lin_recursion
+from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
 from robot_dynamics_ros.estimation.regression.rows import regression_rows
 from robot_dynamics_ros.estimation.regression.time_blocks import block_numbers, folds_of, last_part
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
@@ -155,7 +156,9 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     study.terms.model.swap(mlc.values, physics)
     return Identification(chain, estimate, verdict, parameters, tuple(findings),
                           prepared.cut_out, comparison, diagnosis, periods, prepared.cutoff,
-                          prepared.parallel_cutoff, study.settings, effort, study.terms.model)
+                          prepared.parallel_cutoff, study.settings, effort, study.terms.model,
+                          RecordedTorque.of_rows(rows.Y[:, :, :p], rows.tau,
+                                                 comparison.predicted, rows.usable))
 
 
 def _parameters(unknowns: Unknowns, final: StudyFit, x_urdf: Array,

@@ -22,6 +22,7 @@ from robot_dynamics_ros.estimation.recordings.effort_torque import (
     removed_weight,
 )
 from robot_dynamics_ros.estimation.regression.lin_recursion import JointDiagnosis
+from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 
@@ -102,6 +103,7 @@ class Identification:
     :param settings: settings of the identification.
     :param effort: meaning of the recorded efforts.
     :param model: model with the identified parameters.
+    :param recorded: rows of the minimal parameters, condensed.
     """
 
     chain: Chain
@@ -118,6 +120,7 @@ class Identification:
     settings: IdentificationSettings
     effort: EffortSemantics
     model: Model
+    recorded: RecordedTorque
 
     @property
     def mlc(self) -> MlcSet:

@@ -22,8 +22,6 @@ from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-pytest.importorskip('clarabel')
-
 #: Relative torque difference that identified.urdf may have to the projected parameters.
 SAME_TORQUE = 1e-6
 
@@ -73,7 +71,8 @@ def test_the_comment_says_what_a_urdf_cannot_hold():
     path = URDF_FOLDER / 'planar_2r.urdf'
     chain = chain_from_urdf(path)
     text = identified_urdf(path, chain, estimate(chain, chain)).text.decode()
-    assert 'they are in parameters.yaml; those of joint_1 are part of the links.' in text
+    assert 'they are in parameters.yaml. Of rotor inertias that cannot be told' in text
+    assert 'this is not in the links: joint_1 ' in text
     assert 'the split among the links is the one nearest to the original' in text
 
 
@@ -95,6 +94,69 @@ def test_the_covariance_of_what_was_no_unknown_is_unknown():
     C = minimal_covariance(partly)
     assert np.all(np.isnan(C[0])) and np.all(np.isnan(C[:, 0]))
     np.testing.assert_array_equal(C[1:, 1:], known.covariance[1:p, 1:p])
+
+
+# geometry and mass
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper">{upper}<collision><origin xyz="0.25 0 0"/>
+  <geometry><box size="0.6 0.1 0.1"/></geometry></collision></link>
+<link name="lower">{lower}<collision><origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/>
+  <geometry><cylinder radius="0.04" length="0.5"/></geometry></collision></link>
+<joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/>
+  <axis xyz="0 1 0"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/>
+  <origin xyz="0.5 0 0"/><axis xyz="0 1 0"/></joint></robot>"""
+
+INERTIAL = """<inertial><origin xyz="{x} 0 0"/><mass value="{mass}"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="{moment}" iyz="0" izz="{moment}"/></inertial>"""
+
+FULL = ARM.format(upper=INERTIAL.format(x=0.25, mass=4.0, moment=0.1),
+                  lower=INERTIAL.format(x=0.2, mass=2.0, moment=0.03))
+EMPTY = ARM.format(upper='', lower='')
+
+
+def assert_inside_geometry(chain):
+    """Compare with the shapes of ARM: its frames E_i have x along the links, y up or down."""
+    for link, (low, high, across) in zip(chain.links, [(-0.05, 0.55, 0.05), (-0.05, 0.45, 0.04)]):
+        c = link.centre_of_mass
+        assert low < c[0] < high and np.hypot(c[1], c[2]) < np.sqrt(2.0) * across
+        assert np.trace(link.central_tensor) < 2.0 * link.mass * (
+            (0.5 * (high - low))**2 + 2.0 * across**2)
+
+
+@pytest.mark.parametrize('deviation', [0.1, 1.0, 5.0])
+@pytest.mark.parametrize('text', [FULL, EMPTY], ids=['with inertias', 'without'])
+def test_bodies_are_inside_the_collision_geometry(text, deviation, rng):
+    chain, truth = chain_from_urdf(text), chain_from_urdf(FULL)
+    known = estimate(chain, truth, deviation=deviation, rng=rng)
+    written = identified_urdf(text, chain, known, mass=6.0)
+    again = chain_from_urdf(written.text.decode())
+    assert_inside_geometry(again)
+    assert 0.7 * 6.0 <= sum(link.mass for link in again.links) <= 1.3 * 6.0
+    kinds = {finding.kind for finding in written.findings}
+    assert 'assumed_geometry' not in kinds
+    assert ('assumed_inertia' in kinds) == (text is EMPTY)
+
+
+def test_without_any_mass_a_finding_asks_for_it(rng):
+    chain, truth = chain_from_urdf(EMPTY), chain_from_urdf(FULL)
+    known = estimate(chain, truth, deviation=0.01, rng=rng)
+    written = identified_urdf(EMPTY, chain, known)
+    assert 'unknown_mass' in {finding.kind for finding in written.findings}
+    assert_inside_geometry(chain_from_urdf(written.text.decode()))
+
+
+def test_a_centre_of_the_urdf_outside_its_geometry_is_a_finding():
+    text = FULL.replace('xyz="0.2 0 0"/><mass', 'xyz="0.2 0 0.5"/><mass')
+    chain = chain_from_urdf(text)
+    written = identified_urdf(text, chain, estimate(chain, chain))
+    finding = next(each for each in written.findings if each.kind == 'outside_geometry')
+    assert finding.where == 'lower' and finding.value == pytest.approx(
+        0.46 * np.cos(np.pi / 32), abs=1e-6)  # from a face of the polyhedron in the cylinder
+    assert_inside_geometry(chain_from_urdf(written.text.decode()))
+    cost = next(each for each in written.findings if each.kind == 'costly_bounds')
+    assert cost.value > 0.01
 
 
 # the whole way

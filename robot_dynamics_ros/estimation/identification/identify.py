@@ -84,9 +84,9 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
             terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
             prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
         halves = (first, second)
-    study = Study(terms, rows, prepared.velocity, settings, halves)
-    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
+    study = Study(terms, rows, prepared.velocity, prepared.acceleration, settings, blocks, halves)
+    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
         blocks, tested = last_part(len(rows), settings.last_part), [1]

@@ -17,7 +17,9 @@ from robot_dynamics_ros.estimation.regression.friction_choice import (
 from robot_dynamics_ros.estimation.regression.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.prior import Prior, prior_from_chain
+from robot_dynamics_ros.estimation.regression.prior_choice import chosen_room
 from robot_dynamics_ros.estimation.regression.rows import Rows
+from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 
@@ -83,25 +85,37 @@ class Study:
     :param terms: columns of the regressor.
     :param rows: all rows with all columns.
     :param velocity: (n,) typical velocities [rad/s, m/s].
+    :param acceleration: (n,) typical accelerations [rad/s^2, m/s^2].
     :param settings: settings of the identification.
+    :param blocks: (N,) blocks of time of the rows, to choose the prior by.
     :param halves: the same rows from either half of the recorded samples, for instrumental
         variables; None = least squares only.
     """
 
-    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array,
-                 settings: IdentificationSettings,
+    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array, acceleration: Array,
+                 settings: IdentificationSettings, blocks: Blocks,
                  halves: tuple[Rows, Rows] | None = None) -> None:
         self.terms, self.rows, self.settings = terms, rows, settings
-        self._velocity, self._halves = velocity, halves
+        self._velocity, self._acceleration = velocity, acceleration
+        self._blocks, self._halves = blocks, halves
         self._candidates = friction_candidates(terms)
+
+    def _prior(self, unknowns: Unknowns, torque: Array, room: float) -> Prior:
+        """Return the prior, given the typical torques (n,) and a factor of its deviations."""
+        return prior_from_chain(unknowns, torque, self._velocity, self._acceleration,
+                                self.settings.prior_strength / room)
 
     def fitted(self, chosen: Mask) -> StudyFit:
         """Return the parameters fitted to the chosen samples (N,) only."""
         rows = self.rows.of_samples(chosen)
-        strength = self.settings.prior_strength
-        candidate = chosen_friction(self._candidates, rows, self._velocity, strength)
+        torque = rows.rms_torque()
+        plain = self._candidates[0].unknowns
+        room = chosen_room(rows.of_columns(plain.columns), self._blocks[chosen],
+                           lambda room: self._prior(plain, torque, room))
+        candidate = chosen_friction(self._candidates, rows,
+                                    lambda unknowns: self._prior(unknowns, torque, room))
         unknowns = candidate.unknowns
-        prior = prior_from_chain(unknowns, rows.rms_torque(), self._velocity, strength)
+        prior = self._prior(unknowns, torque, room)
         not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
         outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
         if self._halves is not None:

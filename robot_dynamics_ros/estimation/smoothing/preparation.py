@@ -54,6 +54,7 @@ class Prepared:
     :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
         None = no filter.
     :param velocity: (n,) root mean square velocity of each joint [rad/s, m/s].
+    :param acceleration: (n,) root mean square acceleration of each joint [rad/s^2, m/s^2].
     :param cut_out: counts of what was not used.
     :param findings: findings about the recordings.
     """
@@ -64,6 +65,7 @@ class Prepared:
     cutoff: float | None
     parallel_cutoff: float | None
     velocity: Array
+    acceleration: Array
     cut_out: CutOut
     findings: tuple[Finding, ...]
 
@@ -98,14 +100,15 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
                         for each in _cutoffs(settings, stretches))
     findings += _rate_findings(cutoff, stretches)
     samples = [smooth(stretch, cutoff) for stretch in stretches]
-    velocity = np.sqrt(np.mean(np.concatenate([part.qd for part in samples]) ** 2, axis=0))
+    velocity, acceleration = (np.sqrt(np.mean(np.concatenate(parts) ** 2, axis=0)) for parts in (
+        [part.qd for part in samples], [part.qdd for part in samples]))
     moving = [~standstill(part, velocity) for part in samples]
     standing = sum(int(np.sum(~use)) * round(part.step / stretch.step)
                    for use, part, stretch in zip(moving, samples, stretches))
     if not any(np.any(use) for use in moving):
         raise IdentificationError('not identifiable: the robot never moves')
     return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel,
-                    velocity, cut + CutOut(standstill=standing), tuple(findings))
+                    velocity, acceleration, cut + CutOut(standstill=standing), tuple(findings))
 
 
 def _still_joints(chain: Chain, stretches: Sequence[Stretch]) -> list[Finding]:

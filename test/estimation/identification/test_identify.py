@@ -247,6 +247,33 @@ def test_a_rate_that_is_hardly_enough_is_said(rng):
     assert 'low_rate' in [finding.kind for finding in result.findings]
 
 
+@pytest.mark.parametrize('part', [0.0, 0.01], ids=['none', 'a hundredth'])
+def test_a_urdf_without_or_with_small_inertials_is_no_obstacle(part, rng):
+    truth = chain_of('rx90', rng)
+    data = excitation(rng, truth, duration=20.0, step=0.005)
+    t, q, tau = noisy(rng, data, 0.0, 0.03)
+    light = replace(truth, links=tuple(
+        replace(link, mass=part * link.mass, first_moment=part * link.first_moment,
+                tensor=part * link.tensor) for link in truth.links))
+    right, result = (identify(chain, t, q, data.qd, tau) for chain in (truth, light))
+    assert result.verdict.held_out_error < 1.2 * right.verdict.held_out_error
+    unsure = {line.name for line in result.parameters if line.state == 'prior'}
+    assert unsure.isdisjoint(line.name for line in right.parameters
+                             if line.unit == 'kg m' and line.state == 'excited')
+
+
+def test_a_large_rotor_in_a_light_wrist_is_found(rng):
+    truth = chain_of('rx90', rng)
+    rotors = np.array([*truth.joint_physics.rotor_inertia[:-1], 0.4])
+    truth = truth.with_joint_physics(replace(truth.joint_physics, rotor_inertia=rotors))
+    data = excitation(rng, truth, duration=20.0, step=0.005)
+    t, q, tau = noisy(rng, data, 0.0, 0.03)
+    known = truth.with_joint_physics(replace(truth.joint_physics, rotor_inertia=np.zeros(6)))
+    result = identify(known, t, q, data.qd, tau)
+    assert result.verdict.held_out_by_joint[-1] < 0.02
+    assert result.joint_physics.rotor_inertia[-1] == pytest.approx(0.4, rel=0.05)
+
+
 def test_the_verdict_fails_for_a_wrong_sign_or_unit(rng):
     truth = chain_of('rx90', rng)
     data = excitation(rng, truth)

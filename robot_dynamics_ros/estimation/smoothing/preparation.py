@@ -55,6 +55,7 @@ class Prepared:
         None = no filter.
     :param velocity: (n,) root mean square velocity of each joint [rad/s, m/s].
     :param acceleration: (n,) root mean square acceleration of each joint [rad/s^2, m/s^2].
+    :param torque: (n,) root mean square torque of each joint before the filter [N m, N].
     :param cut_out: counts of what was not used.
     :param findings: findings about the recordings.
     """
@@ -66,6 +67,7 @@ class Prepared:
     parallel_cutoff: float | None
     velocity: Array
     acceleration: Array
+    torque: Array
     cut_out: CutOut
     findings: tuple[Finding, ...]
 
@@ -102,13 +104,18 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     samples = [smooth(stretch, cutoff) for stretch in stretches]
     velocity, acceleration = (np.sqrt(np.mean(np.concatenate(parts) ** 2, axis=0)) for parts in (
         [part.qd for part in samples], [part.qdd for part in samples]))
+    usable = [stretch.usable for stretch in stretches]
+    squares = sum(np.sum(np.where(use, stretch.tau, 0.0) ** 2, axis=0)
+                  for use, stretch in zip(usable, stretches))
+    torque = np.sqrt(squares / np.maximum(sum(use.sum(axis=0) for use in usable), 1))
     moving = [~standstill(part, velocity) for part in samples]
     standing = sum(int(np.sum(~use)) * round(part.step / stretch.step)
                    for use, part, stretch in zip(moving, samples, stretches))
     if not any(np.any(use) for use in moving):
         raise IdentificationError('not identifiable: the robot never moves')
     return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel,
-                    velocity, acceleration, cut + CutOut(standstill=standing), tuple(findings))
+                    velocity, acceleration, torque, cut + CutOut(standstill=standing),
+                    tuple(findings))
 
 
 def _still_joints(chain: Chain, stretches: Sequence[Stretch]) -> list[Finding]:

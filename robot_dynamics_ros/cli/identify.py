@@ -64,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'the data ask for it)')
     parser.add_argument('--refinement', choices=REFINEMENTS,
                         help='against noise in the positions (default: none)')
+    parser.add_argument('--prior-strength', metavar='X', type=float,
+                        help='confidence in the links of the URDF; the data widen it where it is '
+                        'wrong (default: 1 = errors as large as the links)')
     parser.add_argument('--folds', metavar='N', type=int,
                         help='time blocks of the held-out test (default: 5)')
     parser.add_argument('--last-part', metavar='PART', type=float,

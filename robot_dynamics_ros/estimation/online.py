@@ -164,7 +164,7 @@ class OnlineEstimator:
         size = np.maximum.reduce([torque, np.abs(gravity), limits])
         size = np.maximum(size, 0.05 * np.max(size) + 1e-6)
         velocity = np.nan_to_num(0.2 * self.chain.velocity_limits, nan=1.0)
-        prior = prior_from_chain(self.unknowns, size, velocity, self._strength)
+        prior = prior_from_chain(self.unknowns, size, velocity, strength=self._strength)
         recursion = RecursiveLeastSquares(prior, self.unknowns.blocks, size,
                                           horizon=max(self._horizon / step, 2.0),
                                           compiled=self._compiled)

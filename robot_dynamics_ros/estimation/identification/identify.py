@@ -15,13 +15,14 @@ from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
+from robot_dynamics_ros.estimation.identification.hints import effort_findings, gravity_findings
 from robot_dynamics_ros.estimation.identification.result import (
     Identification,
     IdentifiedParameter,
     ParameterState,
     TorqueComparison,
 )
-from robot_dynamics_ros.estimation.identification.study import Study, StudyFit, effort_findings
+from robot_dynamics_ros.estimation.identification.study import Study, StudyFit
 from robot_dynamics_ros.estimation.identification.verdict import judged, relative_errors
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.regression.friction_choice import STRIBECK_PARTS
@@ -85,9 +86,9 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
             terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
             prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
         halves = (first, second)
-    study = Study(terms, rows, prepared.velocity, settings, halves)
-    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
+    study = Study(terms, rows, prepared.velocity, prepared.acceleration, settings, blocks, halves)
+    final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
         blocks, tested = last_part(len(rows), settings.last_part), [1]
@@ -131,17 +132,24 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     excited = final.excited
     parameters = _parameters(unknowns, final, x_urdf, excited)
     p = len(unknowns.mlc)
-    effort_odd = effort_findings(rows, rows.Y[:, :, :p] @ unknowns.mlc.of(chain),
-                                 rows.Y[:, :, p:p + 4 * len(chain)], chain)
+    known = (rows, rows.Y[:, :, :p] @ unknowns.mlc.of(chain),
+             rows.Y[:, :, p:p + 4 * len(chain)], chain)
+    # a wrong gravity makes signs look wrong, too: they are judged only when it is right
+    effort_odd = ([] if any(effort.gravity_removed) else gravity_findings(*known)
+                  ) or effort_findings(*known)
     findings = [*prepared.findings, *unknowns.mlc.findings, *effort_odd,
                 *_parameter_findings(parameters), *_period_findings(periods)]
     tested = rows.usable & np.isfinite(held_out)
     against = [f'{finding}' for finding in effort_odd]
     if not np.any(tested):
         against.append('no data are left to test on: the motion is too short or repeats itself')
-    verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested),
-                     relative_errors(rows.tau, comparison.urdf, tested)[1],
-                     study.settings.error_limit, against)
+    if negative := _negative_friction(parameters, len(chain)):
+        against.append(negative)
+    turning = np.array([joint.revolute for joint in chain.joints])
+    verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested, turning,
+                                     prepared.torque),
+                     relative_errors(rows.tau, comparison.urdf, tested, turning).total,
+                     study.settings.error_limit, against, chain.joint_names)
     _, diagnosis = lin_recursion(rows.of_columns(columns), unknowns.blocks, unknowns.names,
                                  chain.joint_names, x_urdf)
     mlc = replace(unknowns.mlc, formulas=unknowns.formulas).with_values(
@@ -187,6 +195,17 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
         findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible; '
                                 f'held at zero: {", ".join(zero)}', float(len(zero))))
     return findings
+
+
+def _negative_friction(parameters: Sequence[IdentifiedParameter], joints: int) -> str:
+    """Return a reason against the result if most joints seem to be driven by their friction."""
+    zero = [line.name for line in parameters
+            if line.state == 'zero' and line.name.startswith(('Fc', 'Fv'))]
+    driven = {name[2:] for name in zero if f'Fc{name[2:]}' in zero}
+    if 2 * len(driven) <= joints:
+        return ''
+    return ('the friction of most joints would have to be negative: the sign of the efforts or '
+            'the direction of gravity is wrong')
 
 
 def _period_findings(periods: Sequence[float]) -> list[Finding]:

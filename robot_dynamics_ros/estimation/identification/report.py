@@ -112,7 +112,8 @@ def _bar(part: float, style: str = '') -> str:
 def _joints(result: Identification) -> str:
     data = result.comparison
     tested = data.usable & np.isfinite(data.held_out)
-    urdf, _ = relative_errors(data.measured, data.urdf, tested)
+    turning = np.array([joint.revolute for joint in result.chain.joints])
+    urdf = relative_errors(data.measured, data.urdf, tested, turning).by_joint
     rms = np.sqrt(np.sum(np.where(data.usable, data.measured, 0.0) ** 2, axis=0)
                   / np.maximum(data.usable.sum(axis=0), 1))
     rows = ''.join(

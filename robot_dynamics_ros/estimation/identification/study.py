@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
-from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.estimation.regression.friction_choice import (
     FrictionCandidate,
     chosen_friction,
@@ -17,7 +16,9 @@ from robot_dynamics_ros.estimation.regression.friction_choice import (
 from robot_dynamics_ros.estimation.regression.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.prior import Prior, prior_from_chain
+from robot_dynamics_ros.estimation.regression.prior_choice import chosen_room
 from robot_dynamics_ros.estimation.regression.rows import Rows
+from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 
@@ -26,15 +27,6 @@ _EXCITED = 0.3
 
 #: Terms that cannot be negative.
 NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
-
-#: Measured torques may differ from those of the URDF by this factor.
-_TORQUE_FACTOR = 5.0
-
-#: Sign and unit are checked only if the URDF explains this part of the squared torque...
-_EXPLAINED = 0.6
-#: ...and the links contribute at least this part of the torque beside friction, rotor and offset.
-_MATTERS = 0.3
-
 
 def excited_unknowns(standard_deviations: Array, prior: Prior, fixed: Mask) -> Mask:
     """
@@ -83,25 +75,37 @@ class Study:
     :param terms: columns of the regressor.
     :param rows: all rows with all columns.
     :param velocity: (n,) typical velocities [rad/s, m/s].
+    :param acceleration: (n,) typical accelerations [rad/s^2, m/s^2].
     :param settings: settings of the identification.
+    :param blocks: (N,) blocks of time of the rows, to choose the prior by.
     :param halves: the same rows from either half of the recorded samples, for instrumental
         variables; None = least squares only.
     """
 
-    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array,
-                 settings: IdentificationSettings,
+    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array, acceleration: Array,
+                 settings: IdentificationSettings, blocks: Blocks,
                  halves: tuple[Rows, Rows] | None = None) -> None:
         self.terms, self.rows, self.settings = terms, rows, settings
-        self._velocity, self._halves = velocity, halves
+        self._velocity, self._acceleration = velocity, acceleration
+        self._blocks, self._halves = blocks, halves
         self._candidates = friction_candidates(terms)
+
+    def _prior(self, unknowns: Unknowns, torque: Array, room: float) -> Prior:
+        """Return the prior, given the typical torques (n,) and a factor of its deviations."""
+        return prior_from_chain(unknowns, torque, self._velocity, self._acceleration,
+                                self.settings.prior_strength / room)
 
     def fitted(self, chosen: Mask) -> StudyFit:
         """Return the parameters fitted to the chosen samples (N,) only."""
         rows = self.rows.of_samples(chosen)
-        strength = self.settings.prior_strength
-        candidate = chosen_friction(self._candidates, rows, self._velocity, strength)
+        torque = rows.rms_torque()
+        plain = self._candidates[0].unknowns
+        room = chosen_room(rows.of_columns(plain.columns), self._blocks[chosen],
+                           lambda room: self._prior(plain, torque, room))
+        candidate = chosen_friction(self._candidates, rows,
+                                    lambda unknowns: self._prior(unknowns, torque, room))
         unknowns = candidate.unknowns
-        prior = prior_from_chain(unknowns, rows.rms_torque(), self._velocity, strength)
+        prior = self._prior(unknowns, torque, room)
         not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
         outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
         if self._halves is not None:
@@ -110,37 +114,3 @@ class Study:
             outcome = instrumental_fit(outcome, prior, (first, second), rows.tau,
                                        not_negative)
         return StudyFit(candidate, outcome, prior)
-
-
-def effort_findings(rows: Rows, rigid: Array, terms: Array, chain: Chain) -> list[Finding]:
-    """
-    Compare the measured torques with those of the URDF: sign and unit.
-
-    :param rows: rows with the measured torques.
-    :param rigid: (N, n) torque of the URDF's links on the same samples, equally filtered.
-    :param terms: (N, n, k) columns of rotors, friction and offsets, whose contribution is removed.
-    :param chain: the robot.
-    """
-    findings = []
-    for j, name in enumerate(chain.joint_names):
-        use = rows.usable[:, j]
-        if use.sum() < 10 or not np.any(rigid[use, j]):
-            continue
-        others, *_ = np.linalg.lstsq(terms[use, j], np.column_stack(
-            [rows.tau[use, j], rigid[use, j]]), rcond=None)
-        tau, model = (np.column_stack([rows.tau[use, j], rigid[use, j]])
-                      - terms[use, j] @ others).T
-        product, squares, size = float(tau @ model), float(model @ model), float(tau @ tau)
-        matters = size > _MATTERS ** 2 * float(rows.tau[use, j] @ rows.tau[use, j])
-        if not matters or product ** 2 < _EXPLAINED * squares * size:
-            continue
-        gain = product / squares
-        if gain < 0.0:
-            findings.append(Finding('effort_sign', name, 'the effort has the wrong sign: it falls '
-                                    'where the torque of the URDF rises; set effort: {sign: -1} '
-                                    'in the joints file', gain))
-        elif not 1.0 / _TORQUE_FACTOR < gain < _TORQUE_FACTOR:
-            findings.append(Finding('effort_unit', name, f'the effort is {gain:.3g} times the '
-                                    'torque of the URDF: it looks like a current or another unit; '
-                                    'set effort: {gain: ...} in the joints file', gain))
-    return findings

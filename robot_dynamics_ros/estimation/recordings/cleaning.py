@@ -18,8 +18,11 @@ from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
-#: A pause longer than this many median steps is a gap.
+#: A pause longer than this many median steps is a gap...
 GAP_STEPS = 4.5
+#: ...unless it is shorter than this part of the period of the cut-off frequency: to a filter it is
+#: no worse than jitter.
+BRIDGED = 0.1
 
 #: A stretch with fewer samples than this cannot be filtered.
 SHORTEST = 25
@@ -167,13 +170,15 @@ def _wrong_efforts(tau: Array, plausible: PlausibleRange) -> Mask:
 
 
 def clean(recording: Recording, effort_limits: Array,
-          plausible: PlausibleRange | None = None) -> tuple[list[Stretch], CutOut]:
+          plausible: PlausibleRange | None = None,
+          bridged: float = 0.0) -> tuple[list[Stretch], CutOut]:
     """
     Return the usable stretches of a recording and the counts of what was left out.
 
     :param recording: recording with torques [N m, N] in `tau`, joints in the order of the chain.
     :param effort_limits: (n,) effort limits [N m, N]; NaN = unknown.
     :param plausible: range of positions, velocities and torques; None = everything.
+    :param bridged: length of a pause that the motion does not notice [s].
     :raises RecordingError: nothing usable is left.
     """
     later = _running_maximum_before(recording.t)
@@ -189,7 +194,7 @@ def clean(recording: Recording, effort_limits: Array,
     step = float(np.median(np.diff(t))) if t.size > 1 else 0.0
     tau = recording.tau[keep]
     missing, wrong = ~np.isfinite(tau), np.zeros(tau.shape, dtype=np.bool_)
-    broken = np.diff(t) > GAP_STEPS * step
+    broken = np.diff(t) > max(GAP_STEPS * step, bridged)
     if plausible is not None:
         wrong = _wrong_efforts(tau, plausible)
         jumps = np.abs(np.diff(recording.q[keep], axis=0))

@@ -9,7 +9,7 @@ criterion (a penalty for every further unknown) whether the law without this ter
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from robot_dynamics_ros.estimation.regression.least_squares import (
     joint_triangles,
     reweighted,
 )
-from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
+from robot_dynamics_ros.estimation.regression.prior import Prior
 from robot_dynamics_ros.estimation.regression.rows import Rows
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 
@@ -51,26 +51,25 @@ def friction_candidates(terms: TorqueTerms) -> list[FrictionCandidate]:
               for k, velocities in enumerate(terms.stribeck))]
 
 
-def chosen_friction(candidates: Sequence[FrictionCandidate], rows: Rows, velocity: Array,
-                    strength: float) -> FrictionCandidate:
+def chosen_friction(candidates: Sequence[FrictionCandidate], rows: Rows,
+                    believed: Callable[[Unknowns], Prior]) -> FrictionCandidate:
     """
     Return the law that explains the rows best for its number of unknowns.
 
     :param candidates: laws to choose from; the residuals of the first one give the correlation
         in time.
     :param rows: rows with all columns of the terms.
-    :param velocity: (n,) typical velocities [rad/s, m/s].
-    :param strength: strength of the prior.
+    :param believed: function that returns the prior of unknowns.
     """
     if len(candidates) == 1:
         return candidates[0]
     triangles = joint_triangles(rows, np.ones(rows.tau.shape))
-    counts, torque = rows.counts(), rows.rms_torque()
+    counts = rows.counts()
 
     def solved(candidate: FrictionCandidate, correlation: Array) -> Solution:
         columns = [*candidate.unknowns.columns, -1]
-        prior = prior_from_chain(candidate.unknowns, torque, velocity, strength)
-        return reweighted([T[:, columns] for T in triangles], counts, correlation, prior)
+        return reweighted([T[:, columns] for T in triangles], counts, correlation,
+                          believed(candidate.unknowns))
 
     plain = candidates[0].unknowns.columns
     first = solved(candidates[0], np.ones(counts.size))

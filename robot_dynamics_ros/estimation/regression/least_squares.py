@@ -14,7 +14,7 @@ independent ones: their variance is multiplied by the integrated correlation. Ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,9 @@ _PASSES = 25
 #: residual's standard deviation by more than this part of itself.
 _SETTLED, _SAME_SIZE = 1e-3, 0.02
 _SETTLED_ROBUST = 0.02
+
+#: The first pass gives the prior's standard deviations this factor.
+_ROOM = 1e3
 
 #: Residuals below this part of the torque are rounding errors; weights grow no further there.
 _FLOOR = 1e-11
@@ -161,12 +164,16 @@ def reweighted(triangles: Sequence[Array], counts: Array, correlation: Array, pr
     sigma = np.maximum(torque, floor)
     left = max(1.0 - float(solved_for.sum() / counts.sum()), 0.05)
     x = np.full(u, np.nan)
+    # the first pass hardly believes the prior: with the whole torque for residuals a prior that is
+    # wrong would outweigh the data, and its residuals would then confirm it
+    believed = replace(prior, standard_deviations=_ROOM * prior.standard_deviations)
     for _ in range(_PASSES):
         variances = sigma ** 2 * correlation
         if alike:
             variances = np.full(len(triangles), np.mean(variances))
         x_before, sigma_before = x, sigma
-        x, triangle = solve(triangles, variances, prior, solved_for)
+        x, triangle = solve(triangles, variances, believed, solved_for)
+        believed = prior
         rest = [np.linalg.norm(T[:, :u] @ x - T[:, u]) for T in triangles]
         sigma = np.maximum(np.array(rest) / np.sqrt(counts * left), floor)
         if (np.max(np.abs(triangle @ (x - x_before)), initial=0.0) < _SETTLED

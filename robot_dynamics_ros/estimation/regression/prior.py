@@ -3,8 +3,8 @@
 The prior: URDF values with large standard deviations.
 
 The standard deviation of a parameter is the size of the composite body it belongs to: mass, mass
-times reach, or mass times reach squared. So even a URDF without inertias will do, and the data
-decide wherever they contain information.
+times reach, or mass times reach squared; of a joint term what the measured torques leave room for:
+torque over acceleration, torque over velocity. The data decide wherever they contain information.
 """
 
 from __future__ import annotations
@@ -35,24 +35,29 @@ class Prior:
 
 
 def prior_from_chain(unknowns: Unknowns, torque: Array, velocity: Array,
-                     strength: float = 1.0) -> Prior:
+                     acceleration: Array | None = None, strength: float = 1.0) -> Prior:
     """
     Return the prior given by the URDF and the joints file.
 
     :param unknowns: unknowns of the torque.
     :param torque: (n,) root mean square of the measured torques [N m, N].
     :param velocity: (n,) root mean square velocities [rad/s, m/s].
-    :param strength: confidence in the values; 1 = errors as large as the links themselves, 10 = a
-        tenth of that.
+    :param acceleration: (n,) root mean square accelerations [rad/s^2, m/s^2]; None = unknown, the
+        inertia of a rotor is not larger than that of the links.
+    :param strength: confidence in the links and rotors; 1 = errors as large as the links
+        themselves, 10 = a tenth of that.
     """
     chain = unknowns.chain
     mass, reach = composite_sizes(chain)
     units = dict(zip(unknowns.mlc.names, unknowns.mlc.units))
     of_mass = {'kg m^2': mass * reach ** 2, 'kg m': mass * reach, 'kg': mass}
     revolute = np.array([joint.revolute for joint in chain.joints])
+    rotor = 3.0 * np.where(revolute, of_mass['kg m^2'], mass)
     largest = np.maximum(torque, 1e-3 * np.max(torque, initial=1e-6))
-    of_term = {'Ia': 3.0 * np.where(revolute, of_mass['kg m^2'], mass), 'Fc': largest,
-               'Fs': largest, 'offset': largest, 'Fv': largest / np.maximum(velocity, 1e-3)}
+    if acceleration is not None:  # the rotor of a small link may be the largest part of it
+        rotor = np.maximum(rotor, largest / np.maximum(acceleration, 1e-3))
+    of_term = {'Ia': rotor, 'Fc': largest, 'Fs': largest, 'offset': largest,
+               'Fv': largest / np.maximum(velocity, 1e-3)}
     sigma = [of_mass[units[name]][block] if name in units else _of_joint(of_term, name)
              for name, block in zip(unknowns.names, unknowns.blocks)]
     mean = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)

@@ -17,16 +17,12 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.estimation.recordings.cleaning import GAP_STEPS, CutOut
+from robot_dynamics_ros.estimation.recordings.cleaning import BRIDGED, GAP_STEPS, CutOut
 from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 
 #: First and second derivative over five neighbours, exact to the fourth order.
 _FIRST = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 _SECOND = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / 12.0
-
-#: Pauses up to this part of the period of the cut-off frequency are bridged: to the smoother they
-#: are no worse than jitter.
-_BRIDGED = 0.1
 
 #: Velocities may differ from those that the positions show by this part of the fastest motion so
 #: far: the filters of drives delay them...
@@ -117,7 +113,7 @@ class FixedLagSmoother:
             raise ParameterError(f'smoother: the cut-off frequency {cutoff} Hz must be below half '
                                  f'the sampling rate {1.0 / step if step > 0 else step:g} Hz')
         self.step, self._n, self._every = float(step), n, every
-        self._gap = max(GAP_STEPS * self.step, _BRIDGED / cutoff)
+        self._gap = max(GAP_STEPS * self.step, BRIDGED / cutoff)
         half = half_width(cutoff, step)
         self._kernel = smoothing_kernel(half)
         # smoothing and differentiation in one

@@ -27,8 +27,15 @@ _POWER = 0.99
 #: Spectral lines less than this many times above the noise floor are noise.
 _NOISE = 20.0
 
-#: The cut-off frequency is this many times the bandwidth of the motion.
+#: No arm is moved on purpose at a higher frequency [Hz]; what is found there is jitter.
+_HIGHEST = 20.0
+
+#: The cut-off frequency is this many times the bandwidth of the motion...
 _CUTOFF_FACTOR = 10.0
+#: ...but at most this [Hz], beyond which arms are not rigid...
+_LARGEST_CUTOFF = 50.0
+#: ...and at most this part of the sampling rate.
+_NYQUIST_PART = 0.4
 
 #: A joint slower than this part of its root mean square velocity stands still...
 _STILL_PART = 0.01
@@ -92,26 +99,33 @@ def motion_bandwidth(stretches: list[Stretch]) -> float:
     """
     Return the frequency below which nearly all power of the velocities lies [Hz].
 
-    The spectrum of the positions, without the floor that noise leaves at high frequencies, times
-    the squared frequency. The joint with the widest spectrum decides; joints that hardly move do
+    The spectrum of the recorded velocities, or that of the positions times the squared frequency,
+    over all stretches, without the floor that noise leaves at high frequencies and without what
+    is faster than any arm. The joint with the widest spectrum decides; joints that hardly move do
     not count.
     """
-    widest = 0.0
+    frequencies, powers = [], []
     for stretch in stretches:
         N = len(stretch.q)
-        centred = signal.detrend(stretch.q, axis=0) * np.hanning(N)[:, None]
-        power = np.abs(np.fft.rfft(centred, axis=0)) ** 2
+        values = stretch.q if stretch.qd is None else stretch.qd
+        centred = signal.detrend(values, axis=0) * np.hanning(N)[:, None]
+        power = np.abs(np.fft.rfft(centred, axis=0)) ** 2 * stretch.step / N
         floor = np.median(power[len(power) // 2:], axis=0)
-        motion = np.where(power > _NOISE * floor, power, 0.0)
-        velocity = motion * np.arange(len(power))[:, None] ** 2
-        total = velocity.sum(axis=0)
-        moving = total > 1e-4 * total.max()
-        if total.max() <= 0.0 or not np.any(moving):
-            continue
-        below = np.cumsum(velocity[:, moving], axis=0) / total[moving]
-        bins = np.argmax(below >= _POWER, axis=0)
-        widest = max(widest, float(bins.max()) / (N * stretch.step))
-    return widest
+        power[power <= _NOISE * floor] = 0.0
+        frequency = np.fft.rfftfreq(N, stretch.step)
+        slow = frequency <= _HIGHEST
+        if stretch.qd is None:
+            power *= (2.0 * np.pi * frequency[:, None]) ** 2
+        frequencies.append(frequency[slow])
+        powers.append(power[slow])
+    frequency, power = np.concatenate(frequencies), np.concatenate(powers)
+    order = np.argsort(frequency, kind='stable')
+    total = power.sum(axis=0)
+    moving = (total > 1e-4 * total.max()) & (total > 0.0)
+    if not np.any(moving):
+        return 0.0
+    below = np.cumsum(power[order][:, moving], axis=0) / total[moving]
+    return float(frequency[order][np.argmax(below >= _POWER, axis=0)].max())
 
 
 def chosen_cutoff(stretches: list[Stretch]) -> float:
@@ -120,7 +134,7 @@ def chosen_cutoff(stretches: list[Stretch]) -> float:
     step = max(stretch.step for stretch in stretches)
     if bandwidth == 0.0:
         raise IdentificationError('not identifiable: no joint moves in the recording')
-    return min(_CUTOFF_FACTOR * bandwidth, 0.4 / step)
+    return min(_CUTOFF_FACTOR * bandwidth, _LARGEST_CUTOFF, _NYQUIST_PART / step)
 
 
 def smooth(stretch: Stretch, cutoff: float | None) -> SmoothedSamples:

@@ -218,6 +218,62 @@ def test_a_repeated_cycle_is_never_trained_and_tested(rng):
     assert np.all(np.isfinite(result.comparison.held_out))
 
 
+def test_periodic_jitter_of_the_stamps_does_no_harm(rng):
+    truth = chain_of('planar_2r', rng)
+    data = excitation(rng, truth, duration=20.0, step=0.001)
+    t, q, tau = noisy(rng, data, 1e-5, 0.02)
+    stamps = t + 3e-4 * np.sin(2.0 * np.pi * 187.3 * t)
+    for qd in (data.qd, None):
+        even, odd = identify(truth, t, q, qd, tau), identify(truth, stamps, q, qd, tau)
+        assert odd.cutoff == pytest.approx(even.cutoff, rel=0.1)
+        assert odd.verdict.held_out_error < 1.2 * even.verdict.held_out_error
+
+
+def test_pauses_that_the_motion_does_not_notice_do_not_split_a_recording(rng):
+    truth = chain_of('planar_2r', rng)
+    data = excitation(rng, truth, duration=40.0, step=0.001)  # base 0.1 Hz: four equal cycles
+    kept = np.ones(data.t.size, dtype=bool)
+    for first in rng.integers(0, data.t.size - 10, 60):
+        kept[first:first + 8] = False
+    result = identify(truth, data.t[kept], data.q[kept], data.qd[kept], data.tau[kept])
+    assert result.cut_out.gaps == 0
+    assert result.periods == pytest.approx([10.0], abs=0.1)
+
+
+def test_a_rate_that_is_hardly_enough_is_said(rng):
+    truth = chain_of('planar_2r', rng)
+    data = excitation(rng, truth, duration=60.0, step=0.25)
+    result = identify(truth, data.t, data.q, data.qd, data.tau)
+    assert 'low_rate' in [finding.kind for finding in result.findings]
+
+
+@pytest.mark.parametrize('part', [0.0, 0.01], ids=['none', 'a hundredth'])
+def test_a_urdf_without_or_with_small_inertials_is_no_obstacle(part, rng):
+    truth = chain_of('rx90', rng)
+    data = excitation(rng, truth, duration=20.0, step=0.005)
+    t, q, tau = noisy(rng, data, 0.0, 0.03)
+    light = replace(truth, links=tuple(
+        replace(link, mass=part * link.mass, first_moment=part * link.first_moment,
+                tensor=part * link.tensor) for link in truth.links))
+    right, result = (identify(chain, t, q, data.qd, tau) for chain in (truth, light))
+    assert result.verdict.held_out_error < 1.2 * right.verdict.held_out_error
+    unsure = {line.name for line in result.parameters if line.state == 'prior'}
+    assert unsure.isdisjoint(line.name for line in right.parameters
+                             if line.unit == 'kg m' and line.state == 'excited')
+
+
+def test_a_large_rotor_in_a_light_wrist_is_found(rng):
+    truth = chain_of('rx90', rng)
+    rotors = np.array([*truth.joint_physics.rotor_inertia[:-1], 0.4])
+    truth = truth.with_joint_physics(replace(truth.joint_physics, rotor_inertia=rotors))
+    data = excitation(rng, truth, duration=20.0, step=0.005)
+    t, q, tau = noisy(rng, data, 0.0, 0.03)
+    known = truth.with_joint_physics(replace(truth.joint_physics, rotor_inertia=np.zeros(6)))
+    result = identify(known, t, q, data.qd, tau)
+    assert result.verdict.held_out_by_joint[-1] < 0.02
+    assert result.joint_physics.rotor_inertia[-1] == pytest.approx(0.4, rel=0.05)
+
+
 def test_the_verdict_fails_for_a_wrong_sign_or_unit(rng):
     truth = chain_of('rx90', rng)
     data = excitation(rng, truth)

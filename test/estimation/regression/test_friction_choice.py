@@ -14,6 +14,7 @@ from robot_dynamics_ros.estimation.regression.friction_choice import (
     chosen_friction,
     friction_candidates,
 )
+from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression.rows import regression_rows
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
@@ -53,7 +54,11 @@ def test_the_law_of_the_robot_is_chosen(static, expected, rng):
         'static': np.full(2, static), 'stribeck_velocity': STRIBECK_PARTS[PLANTED] * VELOCITY}
     terms, rows = terms_and_rows(rng, chain_with(rng, **stribeck))
     candidates = friction_candidates(terms)
-    assert chosen_friction(candidates, rows, VELOCITY, 1.0) is candidates[expected]
+    assert chosen_friction(candidates, rows, believed(rows)) is candidates[expected]
+
+
+def believed(rows):
+    return lambda unknowns: prior_from_chain(unknowns, rows.rms_torque(), VELOCITY)
 
 
 def test_a_single_candidate_needs_no_data(rng):
@@ -61,4 +66,4 @@ def test_a_single_candidate_needs_no_data(rng):
     only = friction_candidates(TorqueTerms(terms.chain))
     assert len(only) == 1
     nothing = replace(rows, usable=np.zeros_like(rows.usable))
-    assert chosen_friction(only, nothing, VELOCITY, 1.0) is only[0]
+    assert chosen_friction(only, nothing, believed(nothing)) is only[0]

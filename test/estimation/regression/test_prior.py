@@ -54,6 +54,13 @@ def test_values_are_those_of_the_chain_and_sigmas_those_of_its_links():
     assert prior['offset2'] == pytest.approx((0.6, 4.0))
 
 
+def test_a_rotor_may_be_as_large_as_torque_over_acceleration():
+    assert by_name(planar_arm(), acceleration=np.array([1.0, 0.5]))['Ia2'][1] == pytest.approx(
+        4.0 / 0.5)
+    fast = by_name(planar_arm(), acceleration=np.array([1e3, 1e3]))
+    assert fast['Ia2'][1] == pytest.approx(3.0 * 2.0 * 0.25 ** 2)
+
+
 def test_a_value_larger_than_its_link_has_room_of_its_own_size():
     prior = by_name(planar_arm(coulomb=[3.0, 70.0]))
     assert prior['Fc2'] == pytest.approx((70.0, 70.0))

@@ -50,6 +50,34 @@ def test_the_bandwidth_is_that_of_the_motion_not_of_the_noise(noise, rng):
     assert chosen_cutoff([stretch]) == pytest.approx(20.0, abs=1.5)
 
 
+def test_spectral_lines_of_jitter_are_no_motion():
+    t = np.arange(10000) * STEP
+    q = np.sin(2 * np.pi * 0.5 * t)[:, None]
+    line = 1e-3 * np.sin(2 * np.pi * 187.3 * t)[:, None]  # faster than the motion, as a velocity
+    assert motion_bandwidth([stretch_of(q + line)]) == pytest.approx(0.5, abs=0.15)
+
+
+def test_the_bandwidth_is_read_from_recorded_velocities(rng):
+    t = np.arange(10000) * STEP
+    q = np.sin(2 * np.pi * 0.5 * t)[:, None]
+    qd = np.pi * np.cos(2 * np.pi * 0.5 * t)[:, None]
+    line = 0.03 * np.sin(2 * np.pi * 8.0 * t)[:, None]
+    assert motion_bandwidth([stretch_of(q + line)]) > 5.0
+    assert motion_bandwidth([stretch_of(q + line, qd)]) == pytest.approx(0.5, abs=0.15)
+
+
+def test_a_short_stretch_does_not_widen_the_bandwidth():
+    t = np.arange(10000) * STEP
+    q = np.sin(2 * np.pi * 0.5 * t)[:, None]
+    stretches = [stretch_of(q), stretch_of(q[200:240])]
+    assert motion_bandwidth(stretches) == pytest.approx(0.5, abs=0.15)
+
+
+def test_the_cutoff_has_an_upper_limit():
+    t = np.arange(10000) * STEP
+    assert chosen_cutoff([stretch_of(np.sin(2 * np.pi * 15.0 * t)[:, None])]) == 50.0
+
+
 def test_no_motion_has_no_cutoff():
     with pytest.raises(IdentificationError, match='no joint moves'):
         chosen_cutoff([stretch_of(np.zeros((100, 2)))])

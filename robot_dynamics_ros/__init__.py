@@ -79,8 +79,9 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
     from robot_dynamics_ros.estimation.settings import IdentificationSettings
     from robot_dynamics_ros.motion.effort_limits import EffortLimits
-    from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
+    from robot_dynamics_ros.motion.trajectory import Trajectory
     from robot_dynamics_ros.motion.trajectory_file import read_trajectory
+    from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
     from robot_dynamics_ros.robot import Robot, load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -110,7 +111,8 @@ _HOME = {
     'dynamics.formulations.lu_meng': ('lu_meng_regressor', 'lu_meng_parameters'),
     'dynamics.formulations.filtered_regressor': ('filtered_regressor', 'FilteredRegressor'),
     'dynamics.joints.elastic': ('ElasticModel', 'MotorMotion'),
-    'motion.trajectory': ('Trajectory', 'trajectory_from_waypoints'),
+    'motion.trajectory': ('Trajectory',),
+    'motion.waypoints': ('trajectory_from_waypoints',),
     'motion.trajectory_file': ('read_trajectory',),
     'motion.effort_limits': ('EffortLimits',),
     'estimation.recordings.recording': ('Recording',),

@@ -13,6 +13,7 @@ def make_nodes(context):
         'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode'),
         'follow_mlc': switched_on(context, 'learn')},
         remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
+                    ('controller_state', f'{value(context, "controller_name")}/controller_state'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]
 
 

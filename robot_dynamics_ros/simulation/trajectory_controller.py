@@ -20,7 +20,8 @@ class TrajectoryController:
     Before the first trajectory, and after a stop, it holds the position it was given with PID
     alone; after the last point it holds that point with its effort. A stop keeps the integral.
 
-    `scaling` is the rate of the trajectory's time, `command` the last effort (n,) [N m, N].
+    `scaling` is the rate of the trajectory's time, `command` the last effort (n,) [N m, N], `pid`
+    the feedback.
     """
 
     def __init__(self, gains: PidGains, limits: EffortLimits, hold: Array,
@@ -36,7 +37,7 @@ class TrajectoryController:
         self.limits = limits
         self.scaling = 1.0
         self.command = np.zeros(len(limits.joint_names))
-        self._pid = Pid(gains)
+        self.pid = Pid(gains)
         self._continuous = continuous
         self._start = 0.0  # time zero of the trajectory on its own clock [s]
         self._behind = 0.0  # how much the clock of the trajectory is behind because of scaling [s]
@@ -71,7 +72,7 @@ class TrajectoryController:
 
     def activate(self, q: Array, now: float = 0.0) -> None:
         """Hold a position (n,) [rad, m] with an empty integral."""
-        self._pid.reset()
+        self.pid.reset()
         self.command = np.zeros(len(self.limits.joint_names))
         self.hold(q, now)
 
@@ -99,7 +100,7 @@ class TrajectoryController:
         :raises StateError: the measured state is not finite.
         """
         desired = self.desired(now)
-        feedback = self._pid.effort(self.error(now, q), desired.qd - qd, step)
+        feedback = self.pid.effort(self.error(now, q), desired.qd - qd, step)
         result = self.limits.limit(desired.effort + feedback)
         self.command = result.effort
         self._behind += step * (1.0 - self.scaling)

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The feedforward node in front of a controller that behaves as the real one does.
+
+Every test is a defect that was seen with ros2_control of Jazzy; docs/interoperability.md has the
+numbers before and after.
+"""
+
+import numpy as np
+import pytest
+from support.availability import skip_without_ros
+
+skip_without_ros()
+
+from support.messages import JOINTS, trajectory_message
+from support.robot_cell import InformedNode, RobotCell, state_type
+from support.stock_controller import StockController
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+
+pytestmark = pytest.mark.ros
+
+GAINS = {'p': [400.0, 150.0], 'i': [400.0, 150.0], 'd': [60.0, 15.0]}
+REST = [0.0, 0.0]
+STOP = JointTrajectory(joint_names=list(JOINTS))
+
+
+@pytest.fixture
+def make_cell(make_node, planar):
+    """Return a function that puts the node in front of a controller that holds with PID."""
+    def make(*, q=REST, settled=True, informed=True, description=planar, gains=GAINS,
+             **parameters):
+        controller = StockController(chain_from_urdf(description), q=q, **gains)
+        if settled:
+            controller.settle()
+        if informed:
+            state_type()
+        node = make_node(InformedNode if informed else FeedforwardNode, now=controller.time,
+                         robot_description=description, **parameters)
+        return RobotCell(node, controller, shows_state=informed)
+    return make
+
+
+def moves(start, goal, *, time=1.5, at=0.0, stamp=0.0):
+    rest = [0.0] * len(start)
+    return trajectory_message([
+        {'time': at, 'positions': list(start), 'velocities': rest, 'accelerations': rest},
+        {'time': at + time, 'positions': list(goal), 'velocities': rest, 'accelerations': rest}],
+        start=stamp)
+
+
+def stays(q):
+    return trajectory_message([{'time': 0.0, 'positions': list(q)}])
+
+
+# Gravity counted twice
+
+
+def test_told_to_stand_still_the_arm_does_not_jump(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(stays(cell.controller.q))
+    _, _, error = cell.run(3.0)
+    assert np.abs(error).max() < 0.005
+
+
+def test_the_first_motion_is_as_good_as_the_second(make_cell):
+    cell = make_cell()
+    worst = []
+    for start, goal in ((REST, (0.5, -0.4)), ((0.5, -0.4), REST), (REST, (0.5, -0.4))):
+        cell.run(0.2)
+        cell.send(moves(start, goal))
+        worst.append(np.abs(cell.run(1.5)[2]).max())
+    assert worst[0] < 1.2 * worst[2]
+
+
+def test_an_arm_that_has_just_been_activated_does_not_sag(make_cell):
+    cell = make_cell(settled=False)
+    _, _, error = cell.run(2.0)
+    assert np.abs(error).max() < 0.02
+    assert len(cell.messages) == 1
+
+
+def test_what_p_carries_is_taken_over_without_a_jump(make_cell):
+    # no integral: the arm hangs below its reference by weight / P and comes up to it
+    cell = make_cell(settled=False, gains={**GAINS, 'i': [0.0, 0.0]}, hold=False)
+    cell.run(2.0)
+    cell.send(stays(REST))
+    q, _, error = cell.run(3.0)
+    steps = np.abs(np.diff(q, axis=0)).max()
+    assert steps < 0.001
+    assert np.abs(error[-1]).max() < 0.001
+
+
+def test_without_a_state_of_the_controller_efforts_are_blended_in(make_cell):
+    cell = make_cell(informed=False, settled=False, gains={**GAINS, 'i': [0.0, 0.0]})
+    cell.run(2.0)
+    cell.send(stays(REST))
+    np.testing.assert_allclose(cell.last.efforts[0], REST, atol=1e-9)
+    assert cell.last.duration == pytest.approx(1.5)
+    q, _, error = cell.run(3.0)
+    assert np.abs(np.diff(q, axis=0)).max() < 0.001
+    assert np.abs(error[-1]).max() < 0.001
+
+
+# Gravity vanishes
+
+
+@pytest.mark.parametrize('moving', [False, True], ids=['at rest', 'on the way'])
+def test_after_a_cancel_the_weight_is_held(make_cell, moving):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (0.5, -0.4)))
+    cell.run(0.7 if moving else 2.0)
+    cell.controller.stop()
+    held = cell.controller.q
+    _, _, error = cell.run(3.0)
+    assert len(cell.messages) == 2
+    np.testing.assert_array_equal(cell.last.positions[0], held)
+    assert np.abs(error[-1]).max() < 0.002
+    assert np.abs(error).max() < (0.05 if moving else 0.01)
+
+
+def test_the_hold_is_off_where_it_is_not_wanted(make_cell):
+    for parameters in ({'hold': False}, {'gravity_mode': 'none'}):
+        cell = make_cell(settled=False, **parameters)
+        cell.run(1.0)
+        assert not cell.messages
+
+
+def test_somebody_elses_motion_is_left_alone(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(stays(REST))
+    cell.run(1.0)
+    sent = len(cell.messages)
+    cell.controller.receive(moves(REST, (0.5, -0.4)))
+    cell.run(3.0)
+    assert len(cell.messages) == sent
+    np.testing.assert_allclose(cell.controller.q, (0.5, -0.4), atol=0.02)
+
+
+# Stop does not stop
+
+
+def test_an_empty_trajectory_brakes_and_holds(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (1.0, -0.8)))
+    cell.run(0.7)
+    before = cell.controller.control.desired(cell.controller.time)
+    cell.send(STOP)
+    after = cell.controller.control.desired(cell.controller.time)
+    np.testing.assert_allclose(after.q, before.q, atol=1e-6)
+    np.testing.assert_allclose(after.qd, before.qd, atol=1e-6)
+    q, _, _ = cell.run(3.0)
+    assert not cell.controller.refusals
+    assert np.abs(q[-1] - before.q).max() < 0.15
+    np.testing.assert_allclose(q[-50:], np.broadcast_to(q[-1], (50, 2)), atol=1e-4)
+    weight = compile_model(cell.controller.chain).gravity_torque(cell.last.positions[-1])
+    np.testing.assert_allclose(cell.controller.control.command, weight, rtol=0.01)
+
+
+def test_a_stop_without_any_knowledge_is_told(make_cell):
+    cell = make_cell(informed=False)
+    cell.send(STOP)
+    assert not cell.messages
+    assert cell.node.diagnostics.counted('dropped trajectories') == 1
+    assert cell.node.diagnostics.counted('stops') == 0
+
+
+# Stamps
+
+
+def jump(cell, message):
+    """Return how far the reference jumps when a trajectory is sent [rad]."""
+    control = cell.controller.control
+    before = control.desired(cell.controller.time).q
+    cell.send(message)
+    return np.abs(control.desired(cell.controller.time).q - before).max()
+
+
+@pytest.mark.parametrize('late', [0.0, 0.3, 1.0])
+def test_a_late_trajectory_begins_where_the_robot_is(make_cell, late):
+    cell = make_cell()
+    cell.run(0.2)
+    goal = trajectory_message([{'time': 2.0, 'positions': [1.02, 0.0], 'velocities': REST}],
+                              start=cell.controller.time - late)
+    distance = jump(cell, goal)
+    assert distance < 1e-3
+    q, _, error = cell.run(2.5 - late)
+    assert np.abs(error).max() < 0.005
+    np.testing.assert_allclose(q[-1], [1.02, 0.0], atol=0.005)
+
+
+def test_a_trajectory_that_has_ended_is_dropped(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (0.5, -0.4), stamp=cell.controller.time - 5.0))
+    assert not cell.messages
+    assert cell.node.diagnostics.counted('dropped trajectories') == 1
+
+
+def test_what_runs_goes_on_until_a_trajectory_of_the_future_begins(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (0.5, -0.4)))
+    begun = cell.controller.time
+    cell.run(0.5)
+    assert jump(cell, moves((0.5, -0.4), REST, stamp=begun + 2.0)) < 1e-6
+    q, reference, error = cell.run(3.5)
+    assert np.abs(error).max() < 0.005
+    np.testing.assert_allclose(reference[100], (0.5, -0.4), atol=1e-6)
+    np.testing.assert_allclose(q[-1], REST, atol=0.005)
+    assert np.abs(np.diff(reference, axis=0)).max() < 0.01
+
+
+# Continuous joints
+
+
+@pytest.mark.parametrize(('start', 'goal', 'way'), [(3.0, -3.0, 2.0 * np.pi - 6.0),
+                                                    (-3.0, 3.0, 6.0 - 2.0 * np.pi),
+                                                    (0.2, 0.5, 0.3)])
+def test_a_continuous_joint_goes_the_short_way(make_cell, planar, start, goal, way):
+    endless = planar.replace('name="joint_1" type="revolute"', 'name="joint_1" type="continuous"')
+    cell = make_cell(q=[start, 0.0], description=endless)
+    cell.run(0.2)
+    cell.send(trajectory_message([{'time': 1.0, 'positions': [goal, 0.0], 'velocities': REST}]))
+    positions = cell.last.positions[:, 0]
+    assert positions[-1] - positions[0] == pytest.approx(way, abs=1e-4)
+    assert np.abs(np.diff(positions)).max() < 0.02
+    q, _, error = cell.run(1.5)
+    assert np.abs(error).max() < 0.005
+    assert q[-1, 0] - start == pytest.approx(way, abs=0.01)
+
+
+# Speed scaling
+
+
+def scaled_motion(make_cell, *, shown):
+    """Return the cell and its largest error [rad] in a motion that is played at half the speed."""
+    # soft damping: the controller itself compares with the velocity of the unscaled motion
+    cell = make_cell(gains={**GAINS, 'd': [1.0, 0.3]})
+    cell.controller.control.scaling, cell.controller.shows_scaling = 0.5, shown
+    cell.run(0.2)
+    cell.send(moves(REST, (1.5, -1.2), time=1.0))
+    return cell, np.abs(cell.run(2.5)[2]).max()
+
+
+def test_efforts_are_those_of_the_scaled_motion(make_cell):
+    cell, error = scaled_motion(make_cell, shown=True)
+    sent, model = cell.last, compile_model(cell.controller.chain)
+    torque = model.torque(sent.positions, 0.5 * sent.velocities, 0.25 * sent.accelerations)
+    np.testing.assert_allclose(sent.efforts, torque - model.gravity_torque(REST), atol=1e-6)
+    _, without = scaled_motion(make_cell, shown=False)
+    assert error < 0.2 * without

@@ -108,6 +108,18 @@ def test_sigterm_ends_a_node_with_exit_code_0(ros, parameter_file, planar, name)
     assert process.wait() == 0, process.output
 
 
+def test_an_unforeseen_error_at_start_is_told_with_its_type_text_and_place(
+        ros, parameter_file, planar):
+    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
+    process = ros.start('support.relaying_node', *parameter_file(
+        robot_description=planar, controller_action='bad name!'))
+    assert process.wait() == 1
+    ros.forget(process)
+    line = next(each for each in process.output.splitlines() if '[ERROR]' in each)
+    for part in ('unforeseen error: ', 'Error: ', 'bad name!', 'support/trajectory_relay.py:'):
+        assert part in line
+
+
 @pytest.mark.parametrize(('parameters', 'message'), [
     ({'robot_description': '<robot'}, 'not well-formed XML'),
     ({'robot_description': 'planar', 'effort_limits.joint_1': 'strong'}, 'effort_limits.joint_1'),

@@ -256,3 +256,59 @@ def test_efforts_are_those_of_the_scaled_motion(make_cell):
     np.testing.assert_allclose(sent.efforts, torque - model.gravity_torque(REST), atol=1e-6)
     _, without = scaled_motion(make_cell, shown=False)
     assert error < 0.2 * without
+
+
+# Several controllers
+
+
+@pytest.fixture
+def two_arms(planar):
+    """Return the description of two arms on one base."""
+    body = planar[planar.index('<joint name="joint_1"'):planar.index('</robot>')]
+    arms = ''
+    for side in ('left', 'right'):
+        arm = body.replace('base_link', 'torso')
+        for name in ('joint_1', 'joint_2', 'load_fixed', 'link_1', 'link_2', 'load"'):
+            arm = arm.replace(f'"{name}' if name.endswith('"') else f'"{name}"',
+                              f'"{side}_{name}' if name.endswith('"') else f'"{side}_{name}"')
+        arms += arm
+    return f'<robot name="two_arms"><link name="torso"/>{arms}</robot>'
+
+
+def test_two_arms_have_a_node_and_a_controller_each(make_node, two_arms):
+    kind = state_type()
+    cells = {}
+    for side in ('left', 'right'):
+        chain = chain_from_urdf(two_arms, base='torso', tip=f'{side}_load')
+        controller = StockController(chain, q=REST, **GAINS)
+        controller.settle()
+        node = make_node(
+            InformedNode, now=controller.time, robot_description=two_arms, base='torso',
+            tip=f'{side}_load', controller_state=f'{side}_controller/controller_state',
+            cli_args=['--ros-args', '-r', f'__node:={side}_feedforward', '-r',
+                      f'joint_trajectory:={side}_arm/joint_trajectory'])
+        cells[side] = RobotCell(node, controller)
+    left, right = cells['left'], cells['right']
+    topics = [{each.topic_name for each in (*cell.node.publishers, *cell.node.subscriptions)
+               if 'joint_trajectory' in each.topic_name or 'state' in each.topic_name
+               and 'joint_states' not in each.topic_name} for cell in (left, right)]
+    assert topics[0] & topics[1] == set()
+    goals = {'left': (0.5, -0.4), 'right': (-0.3, 0.6)}
+    for side, cell in cells.items():
+        message = moves(REST, goals[side])
+        message.joint_names = list(cell.controller.chain.joint_names)
+        cell.run(0.2)
+        cell.send(message)
+    for side, cell in cells.items():
+        q, _, error = cell.run(1.6)
+        assert np.abs(error).max() < 0.005
+        np.testing.assert_allclose(q[-1], goals[side], atol=0.005)
+    # a trajectory and a state of the other arm change nothing
+    wrong = moves(REST, goals['right'])
+    wrong.joint_names = list(right.controller.chain.joint_names)
+    sent = len(left.messages)
+    left.send(wrong)
+    left.node.receive(right.controller.state(kind))
+    assert len(left.messages) == sent
+    assert left.node.diagnostics.counted('dropped trajectories') == 1
+    assert left.node.diagnostics.counted('dropped controller states') == 1

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.control.feedforward import (
         Feedforward,
         FeedforwardSettings,
+        Onset,
         add_feedforward,
     )
     from robot_dynamics_ros.dynamics.formulations.comparison import compare_formulations
@@ -131,7 +132,7 @@ _HOME = {
     'estimation.consistency.projection': ('consistent_inertias', 'ConsistentInertias'),
     'estimation.parameters.identified_urdf': ('identified_urdf', 'IdentifiedUrdf'),
     'estimation.excitation.design': ('design_excitation', 'Excitation'),
-    'control.feedforward': ('FeedforwardSettings', 'add_feedforward', 'Feedforward'),
+    'control.feedforward': ('FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward'),
     'robot': ('load_robot', 'Robot'),
     'simulation.robot': ('SimulatedRobot',),
     'errors': (
@@ -164,7 +165,7 @@ __all__ = [
     'identify_drive_gains', 'DriveGains', 'consistent_inertias', 'ConsistentInertias',
     'identified_urdf', 'IdentifiedUrdf', 'design_excitation', 'Excitation',
     # robot at work
-    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'load_robot', 'Robot',
+    'FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward', 'load_robot', 'Robot',
     'SimulatedRobot',
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',

@@ -12,6 +12,9 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.motion.joint_state import LARGEST_EFFORT, LARGEST_STATE
 
+#: No hardware plays trajectories faster than this; a pause (0) is played at some speed later.
+FASTEST = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class ControllerState:
@@ -64,4 +67,4 @@ def controller_state(joint_names: Sequence[str], names: Sequence[str], *, receiv
     return ControllerState(
         received, elapsed, reference, row(qd, 0.0, LARGEST_STATE),
         row(error, 0.0, LARGEST_STATE), row(output, np.nan, LARGEST_EFFORT),
-        scaling if 0.0 < scaling <= 10.0 else 1.0)
+        scaling if 0.0 < scaling <= FASTEST else 1.0)

@@ -12,6 +12,8 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support.messages import JOINTS, trajectory_message
 from support.robot_cell import InformedNode, RobotCell, state_type
 from support.stock_controller import StockController
@@ -19,6 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros
 
@@ -31,8 +34,9 @@ STOP = JointTrajectory(joint_names=list(JOINTS))
 def make_cell(make_node, planar):
     """Return a function that puts the node in front of a controller that holds with PID."""
     def make(*, q=REST, settled=True, informed=True, description=planar, gains=GAINS,
-             **parameters):
-        controller = StockController(chain_from_urdf(description), q=q, **gains)
+             model_error=None, **parameters):
+        controller = StockController(chain_from_urdf(description), q=q, model_error=model_error,
+                                     **gains)
         if settled:
             controller.settle()
         if informed:
@@ -41,6 +45,11 @@ def make_cell(make_node, planar):
                          robot_description=description, **parameters)
         return RobotCell(node, controller, shows_state=informed)
     return make
+
+
+@pytest.fixture
+def cell(make_cell):
+    return make_cell()
 
 
 def moves(start, goal, *, time=1.5, at=0.0, stamp=0.0):
@@ -58,8 +67,9 @@ def stays(q):
 # Gravity counted twice
 
 
-def test_told_to_stand_still_the_arm_does_not_jump(make_cell):
-    cell = make_cell()
+@pytest.mark.parametrize('error', [0.0, 0.2])
+def test_told_to_stand_still_the_arm_does_not_jump(make_cell, error):
+    cell = make_cell(model_error=lambda chain: with_parameter_error(chain, error, 1))
     cell.run(0.2)
     cell.send(stays(cell.controller.q))
     _, _, error = cell.run(3.0)
@@ -290,8 +300,9 @@ def test_two_arms_have_a_node_and_a_controller_each(make_node, two_arms):
         cells[side] = RobotCell(node, controller)
     left, right = cells['left'], cells['right']
     topics = [{each.topic_name for each in (*cell.node.publishers, *cell.node.subscriptions)
-               if 'joint_trajectory' in each.topic_name or 'state' in each.topic_name
-               and 'joint_states' not in each.topic_name} for cell in (left, right)]
+               if each.topic_name.endswith(('/joint_trajectory', '/controller_state'))}
+              for cell in (left, right)]
+    assert [len(each) for each in topics] == [3, 3]
     assert topics[0] & topics[1] == set()
     goals = {'left': (0.5, -0.4), 'right': (-0.3, 0.6)}
     for side, cell in cells.items():
@@ -312,3 +323,32 @@ def test_two_arms_have_a_node_and_a_controller_each(make_node, two_arms):
     assert len(left.messages) == sent
     assert left.node.diagnostics.counted('dropped trajectories') == 1
     assert left.node.diagnostics.counted('dropped controller states') == 1
+
+
+# Hostile states
+
+
+numbers = st.floats() | st.sampled_from([0.0, 0.1, 1e-320, 1e200, -1e308])
+rows = st.lists(numbers, max_size=3)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(rows, rows, rows, rows, numbers), min_size=1, max_size=4))
+def test_no_state_whatever_makes_the_node_send_nonsense(cell, states):
+    sent = len(cell.messages)
+    for reference, error, output, velocity, scaling in states:
+        message = state_type()(joint_names=list(JOINTS), speed_scaling_factor=scaling)
+        message.reference.positions, message.error.positions = reference, error
+        message.output.effort, message.reference.velocities = output, velocity
+        with np.errstate(all='ignore'):
+            for _ in range(3):
+                cell.node.now += 0.02
+                cell.node.receive(message)
+            cell.node.receive(moves(REST, (0.5, -0.4)))
+            cell.node.receive(STOP)
+    cell.deliver()
+    assert len(cell.messages) > sent
+    for point in (point for each in cell.messages[sent:] for point in each.points):
+        assert np.all(np.abs(point.effort) <= [60.0, 30.0])
+        assert np.all(np.isfinite(point.positions))
+    assert cell.node.diagnostics.counted('unforeseen errors') == 0

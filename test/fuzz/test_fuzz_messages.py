@@ -40,12 +40,12 @@ def test_no_message_request_or_parameter_ends_a_node(ros, name):
 
 
 def test_the_attack_sees_what_no_handler_foresees(ros, monkeypatch):
-    from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+    from robot_dynamics_ros.nodes.support.controller_link import ControllerLink
 
     def fail(self, message):
         raise KeyError('nobody foresaw this')
 
-    monkeypatch.setattr(FeedforwardNode, '_filled', fail)
+    monkeypatch.setattr(ControllerLink, 'fill', fail)
     with pytest.raises(AssertionError, match='nobody foresaw this'):
         targets(ros.node.context)[0].read(b'1')
 

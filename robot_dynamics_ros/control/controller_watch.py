@@ -125,7 +125,7 @@ class ControllerWatch:
         """Return whether a state belongs to what was sent."""
         last = sent.trajectory.positions[-1]
         if sent.seen == -np.inf and state.elapsed > JITTER + sent.begun + (
-                state.received - sent.at) * max(state.scaling, 1.0):
+                max(state.received, state.stamp) - sent.at) * max(state.scaling, 1.0):
             return False  # of something that began earlier
         if state.elapsed >= sent.seen - JITTER:
             return bool(np.max(np.abs(sent.trajectory.sample(state.elapsed).q - state.q)) < SAME)

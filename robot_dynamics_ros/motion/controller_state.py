@@ -28,6 +28,8 @@ class ControllerState:
     :param error: (n,) reference minus measured position [rad, m].
     :param output: (n,) commanded effort [N m, N]; NaN = not shown.
     :param scaling: rate of the trajectory's time, 1 = as planned.
+    :param stamp: stamp of the message [s]; later than `received` where the clock of the receiver
+        moves in steps.
     """
 
     received: float
@@ -37,11 +39,13 @@ class ControllerState:
     error: Array
     output: Array
     scaling: float = 1.0
+    stamp: float = 0.0
 
 
 def controller_state(joint_names: Sequence[str], names: Sequence[str], *, received: float,
                      elapsed: float, scaling: float, q: Sequence[float], qd: Sequence[float],
-                     error: Sequence[float], output: Sequence[float]) -> ControllerState:
+                     error: Sequence[float], output: Sequence[float],
+                     stamp: float = 0.0) -> ControllerState:
     """
     Return the state in a message.
 
@@ -67,4 +71,4 @@ def controller_state(joint_names: Sequence[str], names: Sequence[str], *, receiv
     return ControllerState(
         received, elapsed, reference, row(qd, 0.0, LARGEST_STATE),
         row(error, 0.0, LARGEST_STATE), row(output, np.nan, LARGEST_EFFORT),
-        scaling if 0.0 < scaling <= FASTEST else 1.0)
+        scaling if 0.0 < scaling <= FASTEST else 1.0, stamp)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the state of a controller says about what was sent to it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,14 @@ def test_without_an_output_everything_fades_in():
     watch = ControllerWatch()
     watch.see(state(100.0, 30.0, 0.0, output=np.nan))
     assert watch.carried(WEIGHT, 100.0, 1.5).fades
+
+
+def test_a_clock_that_moves_in_steps_hides_no_arrival():
+    watch = ControllerWatch()
+    watch.see(state(99.9, 30.0, 0.0))
+    watch.sent(MOTION, 100.0, 100.0, 0.0, None)
+    watch.see(replace(state(100.0, 0.09), stamp=100.095))
+    watch.see(state(101.0, 1.0))
+    assert watch.running(101.0) is not None
+    watch.see(state(101.1, 0.0, 0.4))
+    assert watch.running(101.1) is None, 'it had been seen'

@@ -14,6 +14,8 @@ skip_without_ros()
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rclpy.action import ActionClient
+from support.controller import Controller
 from support.messages import JOINTS, trajectory_message
 from support.robot_cell import InformedNode, RobotCell, state_type
 from support.stock_controller import StockController
@@ -34,14 +36,14 @@ STOP = JointTrajectory(joint_names=list(JOINTS))
 def make_cell(make_node, planar):
     """Return a function that puts the node in front of a controller that holds with PID."""
     def make(*, q=REST, settled=True, informed=True, description=planar, gains=GAINS,
-             model_error=None, **parameters):
+             model_error=None, kind=InformedNode, **parameters):
         controller = StockController(chain_from_urdf(description), q=q, model_error=model_error,
                                      **gains)
         if settled:
             controller.settle()
         if informed:
             state_type()
-        node = make_node(InformedNode if informed else FeedforwardNode, now=controller.time,
+        node = make_node(kind if informed else FeedforwardNode, now=controller.time,
                          robot_description=description, **parameters)
         return RobotCell(node, controller, shows_state=informed)
     return make
@@ -62,6 +64,29 @@ def moves(start, goal, *, time=1.5, at=0.0, stamp=0.0):
 
 def stays(q):
     return trajectory_message([{'time': 0.0, 'positions': list(q)}])
+
+
+# The double itself
+
+
+@pytest.mark.parametrize('message', [
+    STOP,
+    trajectory_message([{'time': 1.0, 'positions': REST}, {'time': 1.0, 'positions': REST}]),
+    trajectory_message([{'time': 1.0, 'positions': [0.0]}]),
+    trajectory_message([{'time': 1.0, 'positions': REST, 'effort': [1.0]}]),
+    trajectory_message([{'time': 1.0, 'positions': REST, 'velocities': [0.1, 0.0]}]),
+    trajectory_message([{'time': 1.0, 'positions': REST}], names=('joint_1', 'elbow')),
+    trajectory_message([{'time': 1.0, 'positions': REST}], start=50.0),
+], ids=['empty', 'equal times', 'short positions', 'short efforts', 'ends in motion',
+        'other joints', 'in the past'])
+def test_the_controller_refuses_what_the_real_one_refuses_and_goes_on(planar, message):
+    controller = StockController(chain_from_urdf(planar), q=REST, **GAINS)
+    controller.receive(moves(REST, (0.5, -0.4)))
+    controller.advance(0.5)
+    assert not controller.receive(message)
+    assert len(controller.refusals) == 1
+    np.testing.assert_array_equal(controller.control.desired(controller.time + 1.1).q,
+                                  [0.5, -0.4])
 
 
 # Gravity counted twice
@@ -131,6 +156,46 @@ def test_after_a_cancel_the_weight_is_held(make_cell, moving):
     np.testing.assert_array_equal(cell.last.positions[0], held)
     assert np.abs(error[-1]).max() < 0.002
     assert np.abs(error).max() < (0.05 if moving else 0.01)
+
+
+class RelayingNode(InformedNode):
+    """Relays the action of the tests, too."""
+
+    def action_type(self):
+        return pytest.importorskip('robot_dynamics_test_interfaces.action',
+                                   reason='make setup').FollowJointTrajectory
+
+
+@pytest.mark.parametrize('how', ['cancel', 'abort', 'succeed'])
+def test_after_a_goal_the_weight_is_held(ros, make_cell, how):
+    cell = make_cell(kind=RelayingNode, controller_action='jtc/follow_joint_trajectory')
+    kind = cell.node.action_type()
+    server = Controller(ros.node, kind, 'jtc/follow_joint_trajectory', cell.controller)
+    client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
+
+    def accepted():
+        sent = client.send_goal_async(kind.Goal(trajectory=moves(REST, (0.5, -0.4))))
+        ros.spin_until(sent.done, 'the answer to the goal')
+        return sent.result() if sent.result().accepted else None
+
+    cell.run(0.2)
+    with ros.spinning(cell.node):
+        ros.spin_until(client.server_is_ready, 'the action of the relay')
+        goal = ros.spin_until(accepted, 'a relay that has found the controller')
+        ros.spin_until(lambda: server.handles, 'the goal at the controller')
+        cell.run(2.0)
+        ended = goal.get_result_async()
+        if how == 'cancel':
+            goal.cancel_goal_async()
+        else:
+            server.end(0, how)
+        ros.spin_until(ended.done, 'the end of the goal')
+    _, _, error = cell.run(2.0)
+    assert len(cell.messages) == (how != 'succeed')
+    assert np.abs(error).max() < 0.005
+    assert cell.node.diagnostics.counted('unforeseen errors') == 0
+    client.destroy()
+    server.close()
 
 
 def test_the_hold_is_off_where_it_is_not_wanted(make_cell):

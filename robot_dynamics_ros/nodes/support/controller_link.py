@@ -192,7 +192,7 @@ class ControllerLink:
                 settings.limits.joint_names, message.joint_names, received=self._node.now,
                 elapsed=seconds(reference.time_from_start), scaling=message.speed_scaling_factor,
                 q=reference.positions, qd=reference.velocities, error=message.error.positions,
-                output=message.output.effort))
+                output=message.output.effort, stamp=seconds(message.header.stamp)))
         except StateError as error:
             if self._node.active and self._node.robot is not None:
                 self._node.diagnostics.warn('dropped controller states', str(error))

@@ -56,9 +56,12 @@ NODES = {
     'payload_identification': [(PayloadIdentificationNode, {'effort_source': 'commands'})],
     'simulated_robot': [(SimulatedRobotNode, {}), (SimulatedRobotNode, {'publish_clock': True})],
 }
-#: Needs control_msgs to be seen: the third source of efforts.
-EXTRA = {(name, 'topics', 'subscribe'): {'controller_state'}
-         for name in ('identification', 'payload_identification')}
+#: Needs control_msgs to be seen: the third source of efforts, and what the controller does.
+EXTRA = {**{(name, 'topics', 'subscribe'): {'controller_state'}
+            for name in ('identification', 'payload_identification')},
+         ('feedforward', 'topics', 'subscribe'): {
+             'controller_state', CONTROLLER.replace('follow_joint_trajectory',
+                                                    'controller_state')}}
 #: What a policy speaks of, and the right it gives.
 KINDS = (('topics', 'publish'), ('topics', 'subscribe'), ('services', 'reply'),
          ('services', 'request'), ('actions', 'execute'), ('actions', 'call'))

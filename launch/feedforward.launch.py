@@ -20,6 +20,7 @@ def make_nodes(context):
         'follow_mlc': switched_on(context, 'learn'),
         'controller_action': value(context, 'controller_action'), **effort_limits(context)},
         remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
+                    ('controller_state', f'{value(context, "controller_name")}/controller_state'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.control.feedforward import (
         Feedforward,
         FeedforwardSettings,
+        Onset,
         add_feedforward,
     )
     from robot_dynamics_ros.control.floating import (
@@ -85,8 +86,9 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
     from robot_dynamics_ros.estimation.settings import IdentificationSettings
     from robot_dynamics_ros.motion.effort_limits import EffortLimits
-    from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
+    from robot_dynamics_ros.motion.trajectory import Trajectory
     from robot_dynamics_ros.motion.trajectory_file import read_trajectory
+    from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
     from robot_dynamics_ros.robot import Robot, load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -117,7 +119,8 @@ _HOME = {
     'dynamics.formulations.lu_meng': ('lu_meng_regressor', 'lu_meng_parameters'),
     'dynamics.formulations.filtered_regressor': ('filtered_regressor', 'FilteredRegressor'),
     'dynamics.joints.elastic': ('ElasticModel', 'MotorMotion'),
-    'motion.trajectory': ('Trajectory', 'trajectory_from_waypoints'),
+    'motion.trajectory': ('Trajectory',),
+    'motion.waypoints': ('trajectory_from_waypoints',),
     'motion.trajectory_file': ('read_trajectory',),
     'motion.effort_limits': ('EffortLimits',),
     'estimation.recordings.recording': ('Recording',),
@@ -136,7 +139,7 @@ _HOME = {
     'estimation.consistency.projection': ('consistent_inertias', 'ConsistentInertias'),
     'estimation.parameters.identified_urdf': ('identified_urdf', 'IdentifiedUrdf'),
     'estimation.excitation.design': ('design_excitation', 'Excitation'),
-    'control.feedforward': ('FeedforwardSettings', 'add_feedforward', 'Feedforward'),
+    'control.feedforward': ('FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward'),
     'control.floating': ('FloatSettings', 'FloatController', 'FloatCommand'),
     'robot': ('load_robot', 'Robot'),
     'simulation.robot': ('SimulatedRobot',),
@@ -170,8 +173,8 @@ __all__ = [
     'identify_drive_gains', 'DriveGains', 'consistent_inertias', 'ConsistentInertias',
     'identified_urdf', 'IdentifiedUrdf', 'design_excitation', 'Excitation',
     # robot at work
-    'FeedforwardSettings', 'add_feedforward', 'Feedforward', 'FloatSettings', 'FloatController',
-    'FloatCommand', 'load_robot', 'Robot', 'SimulatedRobot',
+    'FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward', 'FloatSettings',
+    'FloatController', 'FloatCommand', 'load_robot', 'Robot', 'SimulatedRobot',
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',

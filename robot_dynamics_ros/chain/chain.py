@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
@@ -73,6 +73,7 @@ class Joint:
     :param velocity_limit: largest velocity [rad/s, m/s]; NaN = unknown.
     :param effort_limit: largest effort [N m, N]; NaN = unknown.
     :param reduction: gear reduction of the transmission; NaN = unknown.
+    :param continuous: True for URDF's type continuous: q and q + 2 pi are one place.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Joint:
     velocity_limit: float = math.nan
     effort_limit: float = math.nan
     reduction: float = math.nan
+    continuous: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a type that would silently be taken for a prismatic joint."""
@@ -199,6 +201,11 @@ class Chain:
         """Lower and upper position limits (2, n) [rad, m]; infinite = none known."""
         return np.array([[joint.lower for joint in self.joints],
                          [joint.upper for joint in self.joints]])
+
+    @property
+    def continuous(self) -> NDArray[np.bool_]:
+        """True (n,) for joints that turn without end."""
+        return np.array([joint.continuous for joint in self.joints])
 
     def joint_poses(self, q: ArrayLike) -> list[Pose]:
         """

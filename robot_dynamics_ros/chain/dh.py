@@ -52,7 +52,8 @@ def chain_from_dh(types: str, *, beta: ArrayLike, b: ArrayLike, d: ArrayLike, th
         raise ChainError(f'joint_names must be {n} different names, got {names}')
     joints = tuple(
         Joint(names[i], 'revolute' if types[i] == 'R' else 'prismatic',
-              **{name: float(column[i]) for name, column in columns.items()})
+              b=float(columns['b'][i]), beta=float(columns['beta'][i]),
+              d=float(columns['d'][i]), theta=float(columns['theta'][i]))
         for i in range(n))
     bodies = tuple(links) if links is not None else (Inertia.zero(),) * n
     return Chain(robot=robot, base='base', tip='tip', joints=joints, links=bodies,

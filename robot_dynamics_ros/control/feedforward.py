@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -10,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.control.carried_effort import CarriedEffort
 from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.resampling import resample, with_hold
-from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.joining import Present, joined
+from robot_dynamics_ros.motion.resampling import held_until, resample, with_hold
+from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
 
 #: full: the whole torque; none: without the weight (the robot has its own compensation);
 #: only: the weight alone.
@@ -33,6 +35,7 @@ class FeedforwardSettings:
     :param gravity_mode: see feedforward_torque.
     :param maximum_points: a longer result is refused.
     :param position_limits: (2, n) lower and upper [rad, m], or None; only warned about.
+    :param continuous: (n,) True for joints that turn without end; None = no joint does.
     """
 
     limits: EffortLimits
@@ -40,6 +43,21 @@ class FeedforwardSettings:
     gravity_mode: GravityMode = 'full'
     maximum_points: int = 100_000
     position_limits: Array | None = None
+    continuous: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Onset(Present):
+    """
+    What happens while a trajectory arrives at a controller that adds its efforts to feedback.
+
+    :param carried: function that returns what feedback carries, of the feedforward effort (n,)
+        [N m, N] at rest where the trajectory begins; None = nothing.
+    :param scaling: rate at which the controller plays the time of trajectories.
+    """
+
+    carried: Callable[[Array], CarriedEffort] | None = None
+    scaling: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +69,17 @@ class Feedforward:
     :param clamped: (n,) number of points of each joint whose effort was clipped at the limit, in
         the joint order of the model.
     :param warnings: warnings about this trajectory, for people.
+    :param now: present time on the trajectory [s].
+    :param delay: how much later its points are than those given [s]; then its time zero is now.
+    :param carried: what feedback carries from now on, in the joint order of the model.
     """
 
     trajectory: Trajectory
     clamped: NDArray[np.int64]
     warnings: tuple[str, ...] = ()
+    now: float = 0.0
+    delay: float = 0.0
+    carried: CarriedEffort | None = None
 
 
 def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
@@ -79,42 +103,57 @@ def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
 
 
 def add_feedforward(model: TorqueModel, trajectory: Trajectory, settings: FeedforwardSettings,
-                    measured: JointSample | None = None) -> Feedforward:
+                    onset: Onset | None = None) -> Feedforward:
     """
     Resample a trajectory and fill in the effort of every point.
 
     Positions, velocities and accelerations of the result describe the identical curve; the
     efforts are those of that curve, so that the linear interpolation of the controller between
-    two of them stays close to the true torque. Where the first point is later than time zero, the
+    two of them stays close to the true torque. Where the first point is still to come, the
     measured state becomes the first one: the controller would blend from there anyway, but with
-    an effort that ramps from zero.
+    an effort that it interpolates from its last command, feedback included. Efforts that feedback
+    carries are left out; where they fade, the last point is held until they have.
 
     :param model: the robot.
     :param trajectory: the waypoints, joints in any order; their efforts are replaced.
     :param settings: limits, rate, gravity mode.
-    :param measured: a fresh joint state, or None.
+    :param onset: what happens now; None = nothing is known.
     :returns: the result, joints in the order of `trajectory`.
-    :raises TrajectoryError: missing or unknown joints, too many points.
+    :raises TrajectoryError: missing or unknown joints, too many points, ended already.
     :raises StateError: the model gives an effort that is not finite.
     """
-    limits, warnings = settings.limits, []
-    waypoints = trajectory.in_order(limits.joint_names)
-    if waypoints.times[0] > 0.0:
-        if measured is None:
-            warnings.append(f'the first point is at {waypoints.times[0]:g} s and there is no '
-                            'fresh joint state: until then the effort ramps from zero')
-        else:
-            waypoints = waypoints.with_start(0.0, measured.q, measured.qd_or_rest)
-    dense = with_hold(resample(waypoints, settings.rate,
-                               maximum_points=settings.maximum_points))
+    onset = onset or Onset()
+    limits = settings.limits
+    begun = joined(trajectory.in_order(limits.joint_names), onset, settings.rate,
+                   settings.continuous)
+
+    def torque(curve: TrajectorySample) -> Array:
+        s = onset.scaling
+        return feedforward_torque(model, curve.q, s * curve.qd, s**2 * curve.qdd,
+                                  settings.gravity_mode)
+
+    carried = None
+    whole = with_hold(begun.trajectory)
+    if onset.carried is not None:
+        q = begun.trajectory.sample(begun.now).q
+        rest = np.zeros_like(q)
+        carried = onset.carried(limits.limit(torque(TrajectorySample(q, rest, rest, rest))).effort)
+        if carried.fades:
+            whole = held_until(whole, begun.now + carried.duration)
+    dense = resample(whole, settings.rate, maximum_points=settings.maximum_points)
     # sampled from the waypoints: differences of close points would lose digits
-    curve = waypoints.sample(dense.times)
-    curve.qdd[dense.times > waypoints.duration] = 0.0
-    torque = feedforward_torque(model, curve.q, curve.qd, curve.qdd, settings.gravity_mode)
-    effort, clamped = limits.limit(torque)
-    warnings += _warnings(waypoints, curve.q, settings)
+    curve = whole.sample(dense.times)
+    efforts = torque(curve)
+    if carried is not None:
+        efforts = efforts - carried.at(dense.times - begun.now)
+    effort, clamped = limits.limit(efforts)
+    warnings = _warnings(begun.trajectory, curve.q, settings)
+    if begun.blind:
+        warnings.insert(0, f'the first point is {begun.trajectory.times[0] - begun.now:g} s away '
+                        'and there is no fresh joint state: until then the controller '
+                        'interpolates the effort from its last command')
     return Feedforward(dense.with_efforts(effort).in_order(trajectory.joint_names), clamped,
-                       tuple(warnings))
+                       tuple(warnings), begun.now, begun.delay, carried)
 
 
 def _warnings(waypoints: Trajectory, positions: Array,

@@ -46,7 +46,7 @@ class PidGains:
 
 
 class Pid:
-    """The controller: gains and the integral of the error."""
+    """The controller: gains and the integral part of its effort, (n,) [N m, N]."""
 
     def __init__(self, gains: PidGains) -> None:
         """
@@ -55,11 +55,11 @@ class Pid:
         :param gains: gains of the joints.
         """
         self.gains = gains
-        self._integral_effort = np.zeros_like(gains.p)
+        self.integral_effort = np.zeros_like(gains.p)
 
     def reset(self) -> None:
         """Empty the integral."""
-        self._integral_effort = np.zeros_like(self.gains.p)
+        self.integral_effort = np.zeros_like(self.gains.p)
 
     def effort(self, error: Array, error_rate: Array, step: float) -> Array:
         """
@@ -70,9 +70,9 @@ class Pid:
         :param step: time since the last call [s].
         """
         g = self.gains
-        self._integral_effort = np.clip(self._integral_effort + g.i * error * step,
+        self.integral_effort = np.clip(self.integral_effort + g.i * error * step,
                                         -g.i_clamp, g.i_clamp)
-        return g.p * error + self._integral_effort + g.d * error_rate
+        return g.p * error + self.integral_effort + g.d * error_rate
 
 
 def pd_gravity(model: TorqueModel, gains: PidGains, desired: TrajectorySample, q: Array,

@@ -18,6 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import StateError, TrajectoryError
+from robot_dynamics_ros.motion.braking import brake_along, brake_on_the_spot
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.lively_motion import approach
 from robot_dynamics_ros.motion.trajectory import Trajectory
@@ -26,8 +27,6 @@ from robot_dynamics_ros.motion.trajectory import Trajectory
 _PEAK = 1.875
 #: Joints without velocity limit approach with this velocity [rad/s, m/s].
 _FREE_SPEED = 1.0
-#: Points of a brake along the motion.
-_BRAKE_POINTS = 10
 
 
 class Phase(Enum):
@@ -198,21 +197,12 @@ class MotionPlayer:
         assert self._order is not None
         # where the clock was set back, the last look tells how far the motion is
         elapsed = max(now, self._watched) - self._order.start
-        time = self.settings.brake
-        u = np.arange(1, _BRAKE_POINTS + 1) / _BRAKE_POINTS  # parts of the brake that are over
-        # rate of the motion's time: 1 - 3 u^2 + 2 u^3, from 1 to 0 without a jerk at either end
-        along = elapsed + time * (u - u**3 + 0.5 * u**4)
-        rate, rate_change = 1.0 - 3.0 * u**2 + 2.0 * u**3, 6.0 * (u**2 - u) / time
-        q, qd, qdd, _ = self._order.trajectory.sample(np.maximum(along, 0.0))
-        return Trajectory(self.motion.joint_names, time * u, q, rate[:, None] * qd,
-                          rate[:, None]**2 * qdd + rate_change[:, None] * qd)
+        return brake_along(self._order.trajectory, elapsed, self.settings.brake)
 
     def _on_the_spot(self, sample: JointSample) -> Trajectory:
         """Return a brake from the measured position and velocity."""
-        time = self.settings.brake
-        q = np.clip(sample.q + 0.5 * time * sample.qd_or_rest, *self._limits)
-        rest = np.zeros((1, q.size))
-        return Trajectory(self.motion.joint_names, np.array([time]), q[None], rest, rest)
+        return brake_on_the_spot(self.motion.joint_names, sample.q, sample.qd_or_rest,
+                                 self.settings.brake, self._limits)
 
     def _after_approach(self, now: float, elapsed: float, sample: JointSample) -> Order | None:
         if self._order is None or elapsed < self._order.trajectory.duration + self.settings.settle:

@@ -66,3 +66,16 @@ def with_hold(trajectory: Trajectory) -> Trajectory:
                       trajectory.positions[-1:], trajectory.velocities[-1:],
                       np.zeros((1, len(trajectory.joint_names))))
     return trajectory.joined_with(rest)
+
+
+def held_until(trajectory: Trajectory, time: float) -> Trajectory:
+    """
+    Return the trajectory with its last point once more at a later time [s].
+
+    A trajectory that lasts as long, or that ends in motion, is returned as it is.
+    """
+    if trajectory.duration >= time or np.any(np.nan_to_num(trajectory.velocities[-1])):
+        return trajectory
+    last = Trajectory(trajectory.joint_names, np.array([time]), trajectory.positions[-1:],
+                      trajectory.velocities[-1:], trajectory.accelerations[-1:])
+    return trajectory.joined_with(last)

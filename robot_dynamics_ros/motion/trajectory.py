@@ -6,8 +6,6 @@ The controller joins two points by a polynomial whose degree depends on what BOT
 positions only: linear; and velocities: cubic; and accelerations: quintic. Efforts are always
 interpolated linearly. A point that is sampled exactly belongs to the segment that begins there.
 After the last point the controller holds that point, with zero for what it does not fill.
-
-Waypoints are rows as they come in a message: some may be empty or wrong.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -236,23 +233,28 @@ class Trajectory:
             for field in ('times', 'positions', *_OPTIONAL)}
         return replace(self, **fields)
 
-    def with_start(self, time: float, q: ArrayLike, qd: ArrayLike) -> Trajectory:
+    def with_start(self, time: float, q: ArrayLike, qd: ArrayLike,
+                   effort: ArrayLike | None = None) -> Trajectory:
         """
         Return the trajectory with the present state as a new first point.
 
         The new point fills what the old first point fills, with zero acceleration, as
-        joint_trajectory_controller does; it has no effort.
+        joint_trajectory_controller does.
 
         :param time: time of the new point [s], before the first point.
         :param q: (n,) positions [rad, m].
         :param qd: (n,) velocities [rad/s, m/s].
+        :param effort: (n,) effort [N m, N]; None = none.
         """
         start = Trajectory(self.joint_names, np.array([time]), np.atleast_2d(q),
                            np.where(np.isnan(self.velocities[:1]), np.nan, qd),
-                           np.where(np.isnan(self.accelerations[:1]), np.nan, 0.0))
+                           np.where(np.isnan(self.accelerations[:1]), np.nan, 0.0),
+                           np.atleast_2d(np.full(len(self.joint_names), np.nan)
+                                         if effort is None else effort))
         return start.joined_with(self)
 
-    def begun(self, now: float, q: ArrayLike, qd: ArrayLike) -> tuple[Trajectory, float]:
+    def begun(self, now: float, q: ArrayLike, qd: ArrayLike,
+              effort: ArrayLike | None = None) -> tuple[Trajectory, float]:
         """
         Return the trajectory as a controller runs it that is in a state now.
 
@@ -261,13 +263,14 @@ class Trajectory:
         :param now: present time [s] from the start of the trajectory; negative before it.
         :param q: (n,) present positions [rad, m].
         :param qd: (n,) present velocities [rad/s, m/s].
+        :param effort: (n,) effort that is commanded now [N m, N]; None = none.
         :returns: the trajectory, and how much later its points are than before [s].
         """
         if now >= self.times[0]:
             return self, 0.0
         delay = max(-now, 0.0)
         later = replace(self, times=self.times + delay) if delay else self
-        return later.with_start(now + delay, q, qd), delay
+        return later.with_start(now + delay, q, qd, effort), delay
 
     def with_efforts(self, efforts: Array | None) -> Trajectory:
         """Return the trajectory with other (N, n) efforts [N m, N], or without any."""
@@ -293,80 +296,3 @@ class Trajectory:
         fields: dict[str, Any] = {field: getattr(self, field)[:, order]
                                   for field in ('positions', *_OPTIONAL)}
         return replace(self, joint_names=tuple(joint_names), **fields)
-
-
-Rows = Sequence[Sequence[float]]
-
-
-def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float], *,
-                              positions: Rows, velocities: Rows, accelerations: Rows,
-                              efforts: Rows | None = None) -> Trajectory:
-    """
-    Return the trajectory through waypoints.
-
-    :param joint_names: n names.
-    :param times: (N,) time from start [s].
-    :param positions: N rows of n numbers [rad, m].
-    :param velocities: N rows of n or of no numbers [rad/s, m/s].
-    :param accelerations: N rows of n or of no numbers [rad/s^2, m/s^2].
-    :param efforts: N rows of n or of no numbers [N m, N]; None: without.
-    :raises TrajectoryError: a row of another length, a number that is not finite, and all that
-        a Trajectory refuses.
-    """
-    given = {'positions': positions, 'velocities': velocities, 'accelerations': accelerations}
-    if efforts is not None:
-        given['efforts'] = efforts
-    fields = {field: _table(field, rows, joint_names) for field, rows in given.items()}
-    return Trajectory(tuple(joint_names), np.asarray(times, dtype=np.float64), **fields)
-
-
-def _table(field: str, rows: Rows, joint_names: Sequence[str]) -> Array:
-    """Return the rows as an (N, n) array with NaN for an empty row."""
-    n = len(joint_names)
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    odd = (lengths != n) & ((lengths != 0) | (field == 'positions'))
-    if np.any(odd):
-        point = int(np.argmax(odd))
-        check_row_length(field, int(lengths[point]), point, n)
-    table = np.full((len(rows), n), np.nan)
-    # one flat run through all numbers: numpy would ask every row what it is
-    filled = lengths != 0
-    values = np.fromiter(chain.from_iterable(rows), np.float64, count=int(lengths.sum()))
-    table[filled] = values.reshape(-1, n)
-    if not np.all(np.isfinite(values)):
-        for i in np.flatnonzero(filled):
-            check_filled(field, table[i:i + 1], joint_names, first=int(i))
-    return table
-
-
-def check_row_length(field: str, length: int, point: int, n: int) -> None:
-    """
-    Refuse a row of a waypoint that is neither full nor, where that is allowed, empty.
-
-    :param field: name of the field.
-    :param length: number of values.
-    :param point: index of the waypoint.
-    :param n: number of joints.
-    :raises TrajectoryError: another length.
-    """
-    if length != n and (length or field == 'positions'):
-        advice = '' if length else '; a trajectory without positions is not supported'
-        raise TrajectoryError(f'point {point} has {length} {field}, expected {n}, one per '
-                              f'joint{advice}')
-
-
-def check_filled(field: str, rows: Array, joint_names: Sequence[str], *, first: int) -> None:
-    """
-    Refuse a number that is not finite in rows that are filled.
-
-    :param field: name of the field.
-    :param rows: (N, n) values.
-    :param joint_names: n names.
-    :param first: index of the waypoint of row 0.
-    :raises TrajectoryError: NaN or infinity.
-    """
-    bad = ~np.isfinite(rows)
-    if np.any(bad):
-        point, joint = (int(index) for index in np.argwhere(bad)[0])
-        raise TrajectoryError(f'joint {joint_names[joint]}: {field} of point {first + point} is '
-                              f'not finite ({rows[point, joint]})')

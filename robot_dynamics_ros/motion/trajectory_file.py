@@ -9,7 +9,8 @@ from typing import Any
 from robot_dynamics_ros.errors import RobotDynamicsError, TrajectoryError
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, number, read_yaml
-from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
+from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
 

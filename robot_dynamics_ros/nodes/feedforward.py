@@ -3,11 +3,11 @@
 The feedforward node: joint trajectory in, torque out.
 
 Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
-curve with an effort at every point. Mode ``stream``: ``~/commands`` for forward_command_controller
-while the trajectory runs, followed by a safe torque. ``~/torques`` shows the efforts over time.
-Mode ``float``: torques that let the arm be led by hand, without a trajectory (`support/floating`).
-With `controller_action` it also offers the action ``~/follow_joint_trajectory`` in front of a
-controller.
+curve with an effort at every point; an empty trajectory brakes. Mode ``stream``: ``~/commands``
+for forward_command_controller while the trajectory runs, followed by a safe torque. ``~/torques``
+shows the efforts over time. Mode ``float``: torques that let the arm be led by hand, without a
+trajectory (`support/floating`). With `controller_action` it also offers the action
+``~/follow_joint_trajectory`` in front of a controller.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains
-from robot_dynamics_ros.control.feedforward import (
-    GRAVITY_MODES,
-    FeedforwardSettings,
-    add_feedforward,
-)
+from robot_dynamics_ros.control.feedforward import GRAVITY_MODES, FeedforwardSettings
 from robot_dynamics_ros.control.safe_stream import SAFE_ENDS
 from robot_dynamics_ros.control.torque_stream import (
     TRAJECTORY_ENDED,
@@ -36,15 +32,11 @@ from robot_dynamics_ros.control.torque_stream import (
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.motion_limits import MotionLimits
-from robot_dynamics_ros.motion.trajectory import Trajectory
-from robot_dynamics_ros.nodes.support.conversion import (
-    check_point_count,
-    doubles,
-    joint_state,
-    seconds,
-    trajectory_from_message,
-    trajectory_to_message,
+from robot_dynamics_ros.nodes.support.controller_link import (
+    ControllerLink,
+    controller_state_type,
 )
+from robot_dynamics_ros.nodes.support.conversion import doubles, joint_state
 from robot_dynamics_ros.nodes.support.floating import FloatMode, FloatNodeSettings
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource
@@ -59,6 +51,7 @@ from robot_dynamics_ros.nodes.support.settings import (
     setting,
 )
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
+    GoalEnd,
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
@@ -83,6 +76,15 @@ class FeedforwardNodeSettings(FloatNodeSettings):
     gravity_mode: str = setting(
         'full', 'gravity in the torques; none where the robot compensates gravity itself',
         choices=GRAVITY_MODES, changeable=True)
+    hold: bool = setting(
+        True, 'hold with the weight where the controller has dropped a trajectory (cancel, abort, '
+              'activation) and holds without effort; needs controller_state',
+        changeable=True)
+    blend_time: float = setting(
+        1.5, 'time in which efforts take over what the feedback of the controller carries [s]: '
+             'after start, cancel and abort the weight must not count twice; what the integral '
+             'carries stays there where controller_state shows it, so keep I gains small',
+        minimum=0.0, maximum=60.0, changeable=True)
     joint_state_timeout: float = setting(
         0.1, 'age above which joint states are not used [s]', minimum=0.001, maximum=10.0)
     largest_error: float = setting(
@@ -99,6 +101,9 @@ class FeedforwardNodeSettings(FloatNodeSettings):
         '', 'action of a controller, such as joint_trajectory_controller/follow_joint_trajectory, '
             'to which ~/follow_joint_trajectory is relayed with efforts (for MoveIt), in '
             'trajectory mode; needs control_msgs; empty = no relay', ros_name=True)
+    controller_state: str = setting(
+        '', "topic of the controller's state; needs control_msgs; empty = controller_state, in "
+            'the namespace of controller_action where there is one', ros_name=True)
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)
@@ -114,10 +119,10 @@ class FeedforwardNode(RobotNode):
         self._limits: EffortLimits | None = None
         self._settings: FeedforwardSettings | None = None
         self._stream: TorqueStream | None = None
-        self._sent: tuple[Trajectory, float] | None = None
         self._relay: TrajectoryRelay | None = None
         self._source = ParameterSource(self)
         self._joints = JointStates(self, self._source.observe)
+        self._link = ControllerLink(self, self._joints, lambda: self._usable()[:2])
         self._float = FloatMode(self, self._joints)
 
     def make_interfaces(self) -> None:
@@ -136,7 +141,7 @@ class FeedforwardNode(RobotNode):
             self._commands = self.create_publisher(Float64MultiArray, '~/commands', 10)
             self.create_timer(1.0 / p.stream_rate, self._on_stream_tick)
         else:
-            self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
+            self._link.make_interfaces(self.state_type())
             self.create_timer(1.0 / p.torques_rate, self._on_torques_tick)
         # as bytes in stream mode: torques must not wait for a long message to become objects
         self.create_subscription(
@@ -147,14 +152,27 @@ class FeedforwardNode(RobotNode):
         """Return the type of the relayed action."""
         return follow_joint_trajectory_type()
 
+    def state_type(self) -> Any:
+        """Return the type of the controller's state, or None."""
+        return controller_state_type()
+
     def _make_relay(self, controller: str, mode: str) -> TrajectoryRelay:
         if mode != 'trajectory':
             raise ParameterError(f'controller_action goes with mode trajectory; in mode {mode} '
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
-            fill=self._filled, refuse=lambda text: self.diagnostics.warn('failed goals', text),
+            fill=lambda message: self._link.fill(message, as_goal=True),
+            ended=self._on_goal_end,
+            refuse=lambda text: self.diagnostics.warn('failed goals', text),
             unforeseen=self.unforeseen)
+
+    def _on_goal_end(self, ending: GoalEnd) -> None:
+        """Take into account how the goal has ended that was sent last."""
+        if ending is GoalEnd.REFUSED:
+            self._link.watch.refused()
+        elif ending is GoalEnd.DROPPED:
+            self._link.goal_dropped()
 
     def remove_interfaces(self) -> None:
         """Remove the action."""
@@ -170,8 +188,10 @@ class FeedforwardNode(RobotNode):
         self._limits = limits
         self._motion_limits = MotionLimits(robot.chain.joint_names, robot.chain.position_limits,
                                            robot.chain.velocity_limits)
+        self._continuous = robot.chain.continuous
         self._joints.use_robot(robot.chain)
         self._float.use_robot(robot.chain, limits)
+        self._link.restart()
         self.settings_changed()
 
     def check_settings(self, settings: Any) -> None:
@@ -185,7 +205,8 @@ class FeedforwardNode(RobotNode):
             return
         p = self.settings
         self._settings = FeedforwardSettings(self._limits, p.resample_rate, p.gravity_mode,
-                                             p.maximum_points, self._motion_limits.positions)
+                                             p.maximum_points, self._motion_limits.positions,
+                                             self._continuous)
         settings = self._stream_settings(p, self._limits)
         if self._stream is None or self._stream.settings.limits is not self._limits:
             self._stream = TorqueStream(settings)
@@ -212,17 +233,21 @@ class FeedforwardNode(RobotNode):
         self._end('an unforeseen error')
 
     def _end(self, reason: str) -> None:
-        self._sent = None
-        if self._relay is not None:
-            self._relay.cancel()
         self._float.stop(reason)
+        if self._relay is not None and self._relay.busy:
+            try:
+                self._link.stop()  # a cancelled goal is held without effort
+                self._relay.stop(f'stopped: {reason}')
+            except RobotDynamicsError:
+                self._relay.cancel()
         if self._stream is not None:
             self._stream.stop(reason)
             self._on_stream_tick()
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
-        self._sent = self._joints.latest = None
+        self._joints.latest = None
+        self._link.restart()
         self._source.restart()
         self._joints.restart()
         if self._stream is not None:
@@ -230,12 +255,12 @@ class FeedforwardNode(RobotNode):
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
-            if self.active and not message.points:
-                self._sent = None
-                self._output.publish(message)
-                self.diagnostics.count('stops')
-            else:
-                self._output.publish(self._filled(message))
+            if message.points:
+                self._link.publish(self._link.fill(message))
+            else:  # a controller refuses an empty trajectory and goes on
+                self._link.stop()
+                if self._relay is not None:
+                    self._relay.stop('stopped by an empty trajectory')
         except RobotDynamicsError as error:
             self._drop(error)
 
@@ -267,22 +292,6 @@ class FeedforwardNode(RobotNode):
             raise StateError('no robot description')
         return self.robot, self._settings, self._stream
 
-    def _filled(self, message: JointTrajectory) -> JointTrajectory:
-        """Return a trajectory with efforts, and show these on ~/torques from now on."""
-        robot, settings, _ = self._usable()
-        with self.diagnostics.timed('trajectory'):
-            now = self.now
-            check_point_count(len(message.points), settings.maximum_points)
-            result = add_feedforward(robot.model, trajectory_from_message(message), settings,
-                                     self._joints.fresh(now, self.settings.joint_state_timeout))
-            filled = trajectory_to_message(result.trajectory, message.header)
-        self._sent = (result.trajectory, seconds(message.header.stamp) or now)
-        self.diagnostics.clipped(settings.limits.joint_names, result.clamped)
-        for warning in result.warnings:
-            self.diagnostics.warn('trajectory warnings', warning)
-        self.diagnostics.count('trajectories')
-        return filled
-
     def _on_stream_tick(self) -> None:
         if (self.settings.mode != 'stream' or self._stream is None or self.robot is None
                 or not self.active):
@@ -306,17 +315,11 @@ class FeedforwardNode(RobotNode):
                                   'torque is commanded now')
 
     def _on_torques_tick(self) -> None:
-        if self._sent is None:
-            return
-        trajectory, start = self._sent
-        elapsed = self.now - start
-        if elapsed > trajectory.duration:
-            self._sent = None
-        elif elapsed >= trajectory.times[0]:
-            now = trajectory.sample(elapsed)
-            self._torques.publish(joint_state(self.get_clock().now().to_msg(),
-                                              trajectory.joint_names, now.effort, q=now.q,
-                                              qd=now.qd))
+        shown = self._link.shown()
+        if shown is not None:
+            names, now = shown
+            self._torques.publish(joint_state(self.get_clock().now().to_msg(), names, now.effort,
+                                              q=now.q, qd=now.qd))
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ The simulated robot node: a robot to talk to when there is none.
 
 ``joint_states`` out as joint_state_broadcaster sends them; ``~/joint_trajectory`` in, executed
 as joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
-or ``~/commands`` in, applied as forward_command_controller does. An empty trajectory stops it.
+or ``~/commands`` in, applied as forward_command_controller does.
 Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` attaches a payload.
 """
 
@@ -239,11 +239,8 @@ class SimulatedRobotNode(RobotNode):
                                   'trajectory dropped: no robot or not active')
             return
         try:
-            if message.points:
-                self._cell.follow(trajectory_from_message(message, with_efforts=True),
-                                  seconds(message.header.stamp) or self._cell.time)
-            else:
-                self._cell.hold()
+            self._cell.follow(trajectory_from_message(message, with_efforts=True),
+                              seconds(message.header.stamp) or self._cell.time)
             self._commanded = False
             self.diagnostics.count('trajectories')
         except RobotDynamicsError as error:

@@ -11,6 +11,7 @@ from support.trajectories import NAMES, random_trajectory
 
 from robot_dynamics_ros.control.feedforward import (
     FeedforwardSettings,
+    Onset,
     add_feedforward,
     feedforward_torque,
 )
@@ -101,7 +102,8 @@ def test_shuffled_joints_come_back_in_their_order(rng):
 
 
 def measured(q, qd):
-    return JointSample(1.0, 1.0, np.array([q]), np.array([qd]), np.array([np.nan]))
+    return Onset(measured=JointSample(1.0, 1.0, np.array([q]), np.array([qd]),
+                                      np.array([np.nan])))
 
 
 def test_a_late_first_point_is_preceded_by_the_measured_state():
@@ -117,7 +119,7 @@ def test_without_a_joint_state_no_point_is_invented_and_a_warning_says_so():
     late = Trajectory(('a',), [1.0, 2.0], [[1.0], [1.0]], [[0.0], [0.0]])
     result = add_feedforward(Pendulums(), late, one_joint(100.0))
     assert result.trajectory.times[0] == 1.0
-    assert 'ramps from zero' in result.warnings[0]
+    assert 'interpolates the effort from its last command' in result.warnings[0]
 
 
 def test_positions_outside_the_limits_are_warned_about_and_sent():

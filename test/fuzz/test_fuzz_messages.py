@@ -119,12 +119,12 @@ def test_the_attack_on_the_relay_sees_an_effort_beyond_the_limits(ros, monkeypat
 
 
 def test_the_attack_sees_what_no_handler_foresees(ros, monkeypatch):
-    from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+    from robot_dynamics_ros.nodes.support.controller_link import ControllerLink
 
     def fail(self, message):
         raise KeyError('nobody foresaw this')
 
-    monkeypatch.setattr(FeedforwardNode, '_filled', fail)
+    monkeypatch.setattr(ControllerLink, 'fill', fail)
     with pytest.raises(AssertionError, match='nobody foresaw this'):
         target('feedforward_trajectory', ros).read(b'1')
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.motion.trajectory import trajectory_from_waypoints
+from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
 
 
 def waypoints(**changes):

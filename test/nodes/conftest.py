@@ -27,20 +27,21 @@ def make_node(ros):
 
     nodes = []
 
-    def make(kind, *, start=True, now=None, **parameters):
+    def make(kind, *, start=True, now=None, cli_args=None, **parameters):
         """
         Make a node.
 
         :param start: False = leave it unconfigured.
         :param now: first time of a clock that the test turns by ``node.now = ...`` [s]; None =
             the clock of the machine.
+        :param cli_args: command line with ROS arguments, such as remappings.
         :param parameters: ROS parameters by name, with __ for a dot.
         """
         if now is not None:
             kind = type(kind.__name__, (kind,), {'now': now})
         overrides = [Parameter(name.replace('__', '.'), value=value)
                      for name, value in parameters.items()]
-        node = kind(context=ros.node.context, parameter_overrides=overrides)
+        node = kind(context=ros.node.context, parameter_overrides=overrides, cli_args=cli_args)
         nodes.append(node)
         if start:
             assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS

@@ -41,7 +41,8 @@ REST = [0.0, 0.0]
 
 @pytest.fixture
 def node(make_node, planar):
-    return make_node(FeedforwardNode, robot_description=planar)
+    """Return a node whose efforts count at once: no controller carries anything."""
+    return make_node(FeedforwardNode, robot_description=planar, blend_time=0.0)
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_every_point_has_the_torque_of_the_model(node, output, model):
 
 
 def test_the_header_is_kept_and_the_incoming_effort_replaced(node, output, model):
-    message = motion_message(start=1234.5)
+    message = motion_message(start=node.now - 0.5)
     for point in message.points:
         point.effort = [1e6, np.nan]
     node.receive(message)
@@ -95,10 +96,15 @@ def test_shuffled_joints_get_the_same_torque(node, output):
         np.testing.assert_allclose(one.effort, other.effort[::-1], atol=1e-12)
 
 
-def test_an_empty_trajectory_is_passed_on(node, output):
+def test_an_empty_trajectory_brakes_where_the_robot_was_seen(node, output, model):
+    node.receive(joint_state_message(node.now, (0.3, 0.4), (0.2, -0.1)))
     node.receive(JointTrajectory(joint_names=list(JOINTS)))
-    assert len(output) == 1
-    assert not output[0].points
+    brake = trajectory_from_message(output[0], with_efforts=True)
+    np.testing.assert_allclose(brake.velocities[[0, -1]], [[0.2, -0.1], REST], atol=1e-12)
+    np.testing.assert_allclose(brake.positions[[0, -1]], [[0.3, 0.4], [0.35, 0.375]])
+    assert_close(brake.efforts[-1], model.gravity_torque(brake.positions[-1]),
+                 OTHER_IMPLEMENTATION)
+    assert node.diagnostics.counted('stops') == 1
 
 
 def test_a_late_first_point_is_preceded_by_the_fresh_measured_state(node, output, model):
@@ -117,7 +123,8 @@ def test_without_a_fresh_joint_state_no_point_is_invented(node, output):
 
 
 def test_efforts_are_cut_at_the_limits_and_counted(make_node, planar):
-    node = make_node(FeedforwardNode, robot_description=planar, effort_limits__joint_1=2.0)
+    node = make_node(FeedforwardNode, robot_description=planar, effort_limits__joint_1=2.0,
+                     blend_time=0.0)
     output = published(node, '/joint_trajectory')
     node.receive(motion_message())
     efforts = np.array([point.effort[0] for point in output[0].points])
@@ -163,8 +170,9 @@ def test_a_payload_of_another_robot_does_not_keep_this_one_from_loading(make_nod
     assert node.diagnostics.counted('refused payloads') == 1
 
 
-def test_the_torques_topic_shows_the_efforts_over_time(node, output):
-    torques = published(node, '/torques')
+def test_the_torques_topic_shows_the_efforts_over_time(make_node, planar):
+    node = make_node(FeedforwardNode, now=100.0, robot_description=planar, blend_time=0.0)
+    torques, output = published(node, '/torques'), published(node, '/joint_trajectory')
     node.tick(1.0 / node.settings.torques_rate)
     assert not torques
     node.receive(motion_message(start=node.now - 60.0, duration=120.0))
@@ -172,7 +180,7 @@ def test_the_torques_topic_shows_the_efforts_over_time(node, output):
     assert torques[0].name == list(JOINTS)
     efforts = np.array([point.effort for point in output[0].points])
     assert np.abs(efforts - torques[0].effort).max(axis=1).min() < 0.02 * np.abs(efforts).max()
-    node.receive(motion_message(start=node.now - 5.0))
+    node.now = 105.0
     node.tick(1.0 / node.settings.torques_rate)
     assert len(torques) == 1, 'nothing after the end'
 
@@ -248,7 +256,7 @@ def test_a_malformed_description_is_refused_and_the_robot_stays(make_node, plana
 
 
 def test_a_changed_description_rebuilds_the_model(make_node, planar):
-    node = make_node(FeedforwardNode)
+    node = make_node(FeedforwardNode, blend_time=0.0)
     output = published(node, '/joint_trajectory')
     node.receive(String(data=planar))
     node.receive(motion_message())
@@ -424,7 +432,7 @@ def test_a_trajectory_counts_from_its_receipt_however_long_reading_takes(
 @pytest.mark.parametrize('mode', ['trajectory', 'stream'])
 def test_more_points_than_allowed_are_refused(make_node, planar, mode):
     node = make_node(FeedforwardNode, robot_description=planar, mode=mode, maximum_points=10,
-                     resample_rate=1.0, joint_state_timeout=10.0)
+                     resample_rate=1.0, joint_state_timeout=10.0, blend_time=0.0)
     node.receive(joint_state_message(node.now, REST))
     for points, refusals in ((10, 0), (11, 1)):
         node.receive(trajectory_message([{'time': 0.1 * i, 'positions': REST}
@@ -440,14 +448,18 @@ class RelayingNode(FeedforwardNode):
                                    reason='make setup').FollowJointTrajectory
 
 
-def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, make_node, planar):
+@pytest.fixture
+def relayed(ros, make_node, planar):
+    """Return a node whose goal is at a controller, the controller, and the client's handle."""
     from rclpy.action import ActionClient
     from support.controller import Controller
 
-    node = make_node(RelayingNode, robot_description=planar, controller_action='jtc/follow')
+    node = make_node(RelayingNode, robot_description=planar, controller_action='jtc/follow',
+                     blend_time=0.0, joint_state_timeout=10.0)
     kind = node.action_type()
     controller = Controller(ros.node, kind, 'jtc/follow')
     client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
+
     def accepted():
         sent = client.send_goal_async(kind.Goal(trajectory=motion_message()))
         ros.spin_until(sent.done, 'the answer to the goal')
@@ -457,18 +469,43 @@ def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, make_node, planar)
         ros.spin_until(client.server_is_ready, 'the action of the relay')
         handle = ros.spin_until(accepted, 'a relay that has found the controller')
         ros.spin_until(lambda: controller.goals, 'the goal at the controller')
-        filled = trajectory_from_message(controller.goals[0].trajectory, with_efforts=True)
-        model = compile_model(chain_from_urdf(planar))
-        assert_close(filled.efforts, model.torque(filled.positions, filled.velocities,
-                                                  filled.accelerations), OTHER_IMPLEMENTATION)
-        result = handle.get_result_async()
-        node.trigger_deactivate()
-        ros.spin_until(result.done, 'the end of the goal when the node comes to rest')
-        assert result.result().result.error_string == 'stopped'
+        yield node, controller, handle
         node.trigger_cleanup()
         ros.spin_until(lambda: not client.server_is_ready(), 'the end of the action')
     client.destroy()
     controller.close()
+
+
+def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, relayed, model):
+    node, controller, handle = relayed
+    filled = trajectory_from_message(controller.goals[0].trajectory, with_efforts=True)
+    assert_close(filled.efforts, model.torque(filled.positions, filled.velocities,
+                                              filled.accelerations), OTHER_IMPLEMENTATION)
+    output = published(node, '/joint_trajectory')
+    result = handle.get_result_async()
+    node.trigger_deactivate()
+    ros.spin_until(result.done, 'the end of the goal when the node comes to rest')
+    assert result.result().result.error_string == 'stopped: the node comes to rest'
+    assert_close(np.array(output[0].points[-1].effort),
+                 model.gravity_torque(np.array(output[0].points[-1].positions)),
+                 OTHER_IMPLEMENTATION)
+    controller.end(0, 'succeed')
+
+
+@pytest.mark.parametrize('how', ['abort', 'succeed'])
+def test_the_weight_is_held_after_a_goal_that_was_dropped(ros, relayed, model, how):
+    node, controller, handle = relayed
+    node.receive(joint_state_message(node.now, (0.3, 0.4)))
+    output = published(node, '/joint_trajectory')
+    result = handle.get_result_async()
+    controller.end(0, how)
+    ros.spin_until(result.done, 'the end of the goal')
+    assert len(output) == (how == 'abort')
+    for message in output:
+        assert list(message.points[0].positions) == [0.3, 0.4]
+        assert_close(np.array(message.points[0].effort), model.gravity_torque([0.3, 0.4]),
+                     OTHER_IMPLEMENTATION)
+    node.trigger_deactivate()
 
 
 def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, planar,

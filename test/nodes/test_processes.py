@@ -61,7 +61,7 @@ def torques(trajectory, model):
 def test_a_trajectory_comes_back_with_the_torque_of_the_model_and_the_payload(
         ros, parameter_file, description):
     arguments = parameter_file(robot_description=description)
-    ros.start(f'{NODES}feedforward', *arguments)
+    ros.start(f'{NODES}feedforward', *arguments, '-p', 'blend_time:=0.0')
     ros.start(f'{NODES}dynamics_server', *arguments)
     chain = chain_from_urdf(description)
     motion = lively_motion(chain)
@@ -108,6 +108,18 @@ def test_sigterm_ends_a_node_with_exit_code_0(ros, parameter_file, planar, name)
     assert process.wait() == 0, process.output
 
 
+def test_an_unforeseen_error_at_start_is_told_with_its_type_text_and_place(
+        ros, parameter_file, planar):
+    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
+    process = ros.start('support.relaying_node', *parameter_file(
+        robot_description=planar, controller_action='bad name!'))
+    assert process.wait() == 1
+    ros.forget(process)
+    line = next(each for each in process.output.splitlines() if '[ERROR]' in each)
+    for part in ('unforeseen error: ', 'Error: ', 'bad name!', 'support/trajectory_relay.py:'):
+        assert part in line
+
+
 @pytest.mark.parametrize(('parameters', 'message'), [
     ({'robot_description': '<robot'}, 'not well-formed XML'),
     ({'robot_description': 'planar', 'effort_limits.joint_1': 'strong'}, 'effort_limits.joint_1'),
@@ -149,7 +161,7 @@ def test_the_description_may_come_from_the_latched_topic_and_change(ros, planar)
 def test_two_robots_live_in_two_namespaces(ros, parameter_file, planar):
     heavy = planar.replace('<mass value="2.5"/>', '<mass value="5.0"/>')
     for namespace, text in (('left', planar), ('right', heavy)):
-        arguments = parameter_file(robot_description=text)
+        arguments = parameter_file(robot_description=text, blend_time=0.0)
         ros.start(f'{NODES}feedforward', *arguments, '-r', f'__ns:=/{namespace}')
     efforts = {}
     for namespace in ('left', 'right'):

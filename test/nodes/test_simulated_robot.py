@@ -9,7 +9,7 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray
-from support.messages import motion_message, payload_message, published, trajectory_message
+from support.messages import JOINTS, motion_message, payload_message, published, trajectory_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import SetPayload
@@ -49,13 +49,14 @@ def test_missing_interfaces_are_nan_at_full_length(make_robot):
     assert np.isnan(states[0].effort).tolist() == [True, True]
 
 
-def test_a_trajectory_is_followed_and_an_empty_one_stops(make_robot):
+def test_a_trajectory_is_followed_and_an_empty_one_refused(make_robot):
     node = make_robot()
     node.receive(motion_message(goal=(0.2, -0.1)))
     cell = node.simulation
     assert cell.controller.desired(cell.time + 1.0).q.tolist() == [0.2, -0.1]
-    node.receive(JointTrajectory())
-    np.testing.assert_allclose(cell.controller.desired(cell.time + 1.0).q, cell.robot.q)
+    node.receive(JointTrajectory(joint_names=list(JOINTS)))
+    assert cell.controller.desired(cell.time + 1.0).q.tolist() == [0.2, -0.1]
+    assert node.diagnostics.counted('dropped trajectories') == 1
 
 
 def test_commands_are_applied(make_robot):

@@ -8,8 +8,14 @@ from rclpy.task import Future
 class Controller:
     """An action server with one future per goal."""
 
-    def __init__(self, node, action_type, name):
-        self._type = action_type
+    def __init__(self, node, action_type, name, robot=None):
+        """
+        Offer the action.
+
+        :param robot: StockController that follows what is accepted and stops with every goal that
+            does not succeed; None = nothing moves.
+        """
+        self._type, self._robot = action_type, robot
         self.accepts = True
         self.goals = []    # requests
         self.handles = []
@@ -25,7 +31,9 @@ class Controller:
             self._server = None
 
     def _on_goal(self, request):
-        return GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
+        accepted = self.accepts and (self._robot is None
+                                     or self._robot.receive(request.trajectory))
+        return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
     def _on_cancel(self, handle):
         index = self.handles.index(next(each for each in self.handles
@@ -45,5 +53,7 @@ class Controller:
         self.handles.append(handle)
         self.endings.append(Future())
         how, result = await self.endings[-1]
+        if self._robot is not None:
+            self._robot.succeed() if how == 'succeed' else self._robot.stop()
         getattr(handle, how)()
         return result

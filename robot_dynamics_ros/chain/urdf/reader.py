@@ -242,7 +242,8 @@ def _joint(joint: TreeJoint, placement: Placement) -> Joint:
         name=joint.name, type='prismatic' if joint.type == 'prismatic' else 'revolute',
         b=placement.b, beta=placement.beta, d=placement.d, theta=placement.theta,
         lower=joint.lower, upper=joint.upper, velocity_limit=joint.velocity_limit,
-        effort_limit=joint.effort_limit, reduction=joint.reduction)
+        effort_limit=joint.effort_limit, reduction=joint.reduction,
+        continuous=joint.type == 'continuous')
 
 
 def _lump(tree: Tree, moving: Sequence[TreeJoint], poses: Mapping[str, Pose],

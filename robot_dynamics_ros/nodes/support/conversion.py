@@ -22,7 +22,8 @@ from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstim
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointSamples, JointStateReader
-from robot_dynamics_ros.motion.trajectory import Trajectory, trajectory_from_waypoints
+from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
 
 _NANOSECONDS = 1_000_000_000
 

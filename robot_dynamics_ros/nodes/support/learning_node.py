@@ -23,6 +23,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
+from robot_dynamics_ros.nodes.support.controller_link import controller_state_type
 from robot_dynamics_ros.nodes.support.conversion import samples_from_messages
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
@@ -49,7 +50,7 @@ class EffortSource:
         if source == 'commands':
             node.create_subscription(Float64MultiArray, 'commands', self._on_commands, SENSOR)
         elif source == 'controller_state':
-            node.create_subscription(controller_state_type(), 'controller_state',
+            node.create_subscription(_controller_state_type(), 'controller_state',
                                      self._on_controller_state, SENSOR)
 
     def fill(self, message: JointState) -> None:
@@ -79,19 +80,17 @@ class EffortSource:
         self._efforts, self._received = known, self._node.now
 
 
-def controller_state_type() -> Any:
+def _controller_state_type() -> Any:
     """
     Return the type of a joint_trajectory_controller's state.
 
     :raises ParameterError: control_msgs is not installed.
     """
-    try:
-        from control_msgs.msg import JointTrajectoryControllerState
-    except ImportError as error:
+    kind = controller_state_type()
+    if kind is None:
         raise ParameterError("effort_source 'controller_state' needs the package control_msgs: "
-                             'install ros-$ROS_DISTRO-control-msgs, or use another effort_source'
-                             ) from error
-    return JointTrajectoryControllerState
+                             'install ros-$ROS_DISTRO-control-msgs, or use another effort_source')
+    return kind
 
 
 #: Number of joint states that are handled together, and longest time that they wait for it [s].

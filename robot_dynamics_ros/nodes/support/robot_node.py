@@ -33,7 +33,13 @@ from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
 from robot_dynamics_ros.nodes.support.services import SERVICE
-from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, declare, judge, read
+from robot_dynamics_ros.nodes.support.settings import (
+    RobotNodeSettings,
+    changeable,
+    declare,
+    judge,
+    read,
+)
 from robot_dynamics_ros.robot import Robot, load_robot
 
 #: Latched: a subscriber that joins late gets the last message.
@@ -53,6 +59,7 @@ class RobotNode(LifecycleNode):
     #: True = the payload comes from the topic.
     follows_payload: ClassVar[bool] = True
     active = False
+    configured = False
 
     def __init__(self, name: str, **options: Any) -> None:
         """
@@ -234,6 +241,7 @@ class RobotNode(LifecycleNode):
             self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         if self.follows_payload:
             self.create_subscription(InertiaStamped, 'payload', self._on_payload, LATCHED)
+        self.configured = True
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -270,7 +278,7 @@ class RobotNode(LifecycleNode):
 
     def _forget(self) -> None:
         """Forget the robot and remove what configure created."""
-        self.robot = None
+        self.robot, self.configured = None, False
         self.guarded(self.remove_interfaces)()
         for made, destroy in self._entities():
             if made not in self._permanent:
@@ -391,6 +399,13 @@ class RobotNode(LifecycleNode):
     # Parameters
 
     def _judge_parameters(self, changes: list[Parameter]) -> SetParametersResult:
+        fixed = [each.name for each in changes if self.configured and self.has_parameter(each.name)
+                 and not changeable(self.settings_type, each.name)
+                 and each.value != self.get_parameter_or(each.name).value]
+        if fixed:
+            return SetParametersResult(successful=False, reason=(
+                f'parameter {", ".join(fixed)} can be changed while the node is unconfigured '
+                'only: clean up, set and configure again'))
         result = judge(self.settings_type, changes)
         known = {each.name for each in fields(self.settings_type)}
         new = {each.name: each.value for each in changes if each.name in known}

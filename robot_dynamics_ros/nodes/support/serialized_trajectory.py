@@ -21,7 +21,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.motion.trajectory import Trajectory, check_filled, check_row_length
+from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import check_filled, check_row_length
 from robot_dynamics_ros.nodes.support.conversion import (
     check_point_count,
     seconds,

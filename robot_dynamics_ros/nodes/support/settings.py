@@ -53,7 +53,7 @@ def setting(default: Any, description: str, *, minimum: float | None = None,
     :param maximum: largest number allowed.
     :param choices: words allowed; empty = all.
     :param ros_name: True = the text names a topic or an action.
-    :param changeable: True = may be changed while the node runs.
+    :param changeable: True = may be changed while the node is configured, too.
     :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
@@ -155,6 +155,19 @@ def judge(kind: type[Any], changes: list[Parameter]) -> SetParametersResult:
     return SetParametersResult(successful=True)
 
 
+def changeable(kind: type[Any], name: str) -> bool:
+    """
+    Return whether a parameter may be changed while the node is configured.
+
+    :param kind: settings of the node; parameters of others may be changed, as far as it knows.
+    :param name: name of the parameter.
+    """
+    for each in fields(kind):
+        if each.name == name:
+            return bool(each.metadata['changeable'])
+    return not any(name.startswith(f'{each.name}.') for each in kind.of_joints)
+
+
 def declare_number(node: Node, name: str, description: str) -> float | None:
     """
     Declare a number that belongs to one joint; return it, or None where none is given.
@@ -164,8 +177,8 @@ def declare_number(node: Node, name: str, description: str) -> float | None:
     """
     try:
         if not node.has_parameter(name):
-            node.declare_parameter(name, Parameter.Type.DOUBLE, ParameterDescriptor(
-                description=description, read_only=True))
+            node.declare_parameter(name, Parameter.Type.DOUBLE,
+                                   ParameterDescriptor(description=description))
     except ParameterException as error:
         raise ParameterError(f'parameter {name}: {error}') from error
     value: float | None = node.get_parameter_or(name).value
@@ -178,8 +191,7 @@ def _descriptor(name: str, kind: Any, metadata: Any) -> ParameterDescriptor:
     text = metadata['description']
     if metadata['choices']:
         text += f' ({" | ".join(metadata["choices"])})'
-    descriptor = ParameterDescriptor(name=name, description=text,
-                                     read_only=not metadata['changeable'])
+    descriptor = ParameterDescriptor(name=name, description=text)
     low, high = metadata['minimum'], metadata['maximum']
     if (low, high) != (None, None):
         number = {'int': int, 'float': float}[str(kind)]

@@ -10,6 +10,7 @@ decides which goal replaces which.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -46,6 +47,15 @@ def follow_joint_trajectory_type() -> Any:
     return FollowJointTrajectory
 
 
+class GoalEnd(Enum):
+    """How a goal has ended at the controller."""
+
+    REFUSED = 'never taken'
+    SUCCEEDED = 'succeeded'
+    DROPPED = 'cancelled or aborted'
+    REPLACED = 'stopped by another trajectory'
+
+
 class _Goal:
     """A goal under way: its handle at the controller, and whether it is to be cancelled."""
 
@@ -53,6 +63,7 @@ class _Goal:
         self.finished = Future()  # of the controller's answer; None = there will be none
         self.forwarded: ClientGoalHandle | None = None
         self.cancelled = False
+        self.stopped = ''  # why nobody waits for the controller any more
 
     def finish(self, response: Any) -> None:
         """Keep the first answer and ignore later ones."""
@@ -65,7 +76,7 @@ class TrajectoryRelay:
 
     def __init__(self, node: Node, action_type: Any, *, name: str, controller: str,
                  fill: Callable[[JointTrajectory], JointTrajectory],
-                 refuse: Callable[[str], None],
+                 ended: Callable[[GoalEnd], None], refuse: Callable[[str], None],
                  unforeseen: Callable[[Exception], None]) -> None:
         """
         Offer the action.
@@ -76,11 +87,13 @@ class TrajectoryRelay:
         :param controller: name of the controller's action.
         :param fill: function that returns a trajectory with efforts; may raise
             RobotDynamicsError.
+        :param ended: function that gets how the goal that was filled last has ended.
         :param refuse: function that gets the reason why a goal was not executed.
         :param unforeseen: function that gets an error that nobody foresaw.
         """
         self._type, self._fill, self._refuse = action_type, fill, refuse
-        self._unforeseen = unforeseen
+        self._unforeseen, self._ended = unforeseen, ended
+        self._latest: _Goal | None = None
         self._node, self._controller = node, controller
         self._goals: dict[bytes, _Goal] = {}
         self._client = ActionClient(node, action_type, controller, **_QUEUES)
@@ -97,6 +110,11 @@ class TrajectoryRelay:
         return bool(self._client.server_is_ready())
 
     @property
+    def busy(self) -> bool:
+        """True while there are goals, here or at the controller."""
+        return bool(self._goals)
+
+    @property
     def executing(self) -> int:
         """Number of goals that the controller has accepted and not finished."""
         return sum(goal.forwarded is not None and goal.forwarded.accepted
@@ -106,6 +124,12 @@ class TrajectoryRelay:
         """Cancel all goals at the controller."""
         for goal in self._goals.values():
             _cancel(goal)
+
+    def stop(self, reason: str) -> None:
+        """Abort all goals here: another trajectory has been sent to the controller."""
+        for goal in self._goals.values():
+            goal.stopped = reason
+            goal.finish(None)
 
     def destroy(self) -> None:
         """Remove the action."""
@@ -149,6 +173,7 @@ class TrajectoryRelay:
     async def _relay(self, handle: ServerGoalHandle, goal: _Goal) -> Any:
         request = handle.request
         request.trajectory = self._fill(request.trajectory)
+        self._latest = goal
 
         def pass_on(message: Any) -> None:
             if handle.is_active:
@@ -170,6 +195,9 @@ class TrajectoryRelay:
                                      ).add_done_callback(self._guarded(taken))
         response = await goal.finished  # not of the client's future, which may never be done
         forwarded = goal.forwarded
+        self._tell(goal, response)
+        if goal.stopped:
+            return self._failed(handle, self._type.Result.INVALID_GOAL, goal.stopped)
         if forwarded is None:
             return self._failed(handle, self._type.Result.INVALID_GOAL,
                                 f'{self._controller} has gone away before it took the goal')
@@ -186,6 +214,20 @@ class TrajectoryRelay:
             end = handle.abort  # the controller stopped by itself: nobody asked us to cancel
         end()
         return response.result
+
+    def _tell(self, goal: _Goal, response: Any) -> None:
+        """Say how a goal has ended, unless a later one has replaced it."""
+        if goal is not self._latest:
+            return
+        if goal.stopped:
+            ending = GoalEnd.REPLACED
+        elif goal.forwarded is None or not goal.forwarded.accepted:
+            ending = GoalEnd.REFUSED
+        elif response is not None and response.status == GoalStatus.STATUS_SUCCEEDED:
+            ending = GoalEnd.SUCCEEDED
+        else:
+            ending = GoalEnd.DROPPED
+        self._ended(ending)
 
     def _guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         def safe(argument: Any) -> None:

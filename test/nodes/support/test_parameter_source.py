@@ -107,7 +107,8 @@ def test_both_nodes_take_parameters_from_a_file(make_node, planar, file, true_mo
     assert_close(torque(server), true_model.torque(Q, QD, QDD), OTHER_IMPLEMENTATION)
     assert mlc(server).state == MlcSet.FROM_FILE
     assert mlc(server).samples == 1000
-    feedforward = make_node(FeedforwardNode, robot_description=planar, parameters_file=file)
+    feedforward = make_node(FeedforwardNode, robot_description=planar, parameters_file=file,
+                            blend_time=0.0)
     sent = published(feedforward, '/joint_trajectory')
     feedforward.receive(motion_message())
     result = trajectory_from_message(sent[0], with_efforts=True)

@@ -82,12 +82,39 @@ def test_every_parameter_is_described(make_node, name):
         assert bool(descriptor.floating_point_range or descriptor.integer_range) == numeric
 
 
-def test_a_read_only_parameter_cannot_be_changed(make_node):
+def test_a_changeable_parameter_can_always_be_changed(make_node, planar):
+    node = make_node(FeedforwardNode, start=False, robot_description=planar)
+    for rate, step in ((50.0, node.trigger_configure), (60.0, node.trigger_cleanup)):
+        assert node.set_parameters([Parameter('resample_rate', value=rate)])[0].successful
+        assert node.settings.resample_rate == rate
+        assert not node.set_parameters([Parameter('resample_rate', value=0.0)])[0].successful
+        step()
+
+
+def test_another_parameter_can_be_changed_while_the_node_is_unconfigured(make_node, planar):
+    node = make_node(FeedforwardNode, start=False, robot_description=planar)
+    changes = [Parameter('mode', value='stream'), Parameter('stream_rate', value=123.0)]
+    assert all(result.successful for result in node.set_parameters(changes))
+    node.trigger_configure()
+    assert any(each.topic_name.endswith('/commands') for each in node.publishers)
+    for name, value in (('mode', 'trajectory'), ('effort_limits.joint_1', 5.0)):
+        result = node.set_parameters([Parameter(name, value=value)])[0]
+        assert not result.successful
+        assert f'{name} can be changed while the node is unconfigured only' in result.reason
+    assert node.set_parameters(changes)[0].successful, 'nothing changes'
+    assert node.settings.mode == 'stream'
+    node.trigger_cleanup()
+    for name, value in (('mode', 'trajectory'), ('effort_limits.joint_1', 5.0)):
+        assert node.set_parameters([Parameter(name, value=value)])[0].successful
+    node.trigger_configure()
+    assert any(each.topic_name.endswith('/joint_trajectory') for each in node.publishers)
+    assert node.get_parameter('effort_limits.joint_1').value == 5.0
+
+
+def test_a_parameter_of_the_wrong_kind_is_refused_while_unconfigured_too(make_node):
     node = make_node(FeedforwardNode, start=False)
-    assert not node.set_parameters([Parameter('mode', value='stream')])[0].successful
-    assert node.set_parameters([Parameter('resample_rate', value=50.0)])[0].successful
-    assert node.settings.resample_rate == 50.0
-    assert not node.set_parameters([Parameter('resample_rate', value=0.0)])[0].successful
+    assert not node.set_parameters([Parameter('mode', value='fast')])[0].successful
+    assert node.settings.mode == 'trajectory'
 
 
 def test_a_limit_of_a_joint_that_the_robot_does_not_have_is_reported(make_node, planar, capfd):

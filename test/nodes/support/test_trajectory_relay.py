@@ -22,6 +22,7 @@ from support.ros import PATIENCE
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
 from robot_dynamics_ros.nodes.support.services import SERVICE
 from robot_dynamics_ros.nodes.support.trajectory_relay import (
+    GoalEnd,
     TrajectoryRelay,
     follow_joint_trajectory_type,
 )
@@ -34,7 +35,7 @@ class Cell:
 
     def __init__(self, context, executor):
         self._executor = executor
-        self.refusals, self.errors = [], []
+        self.refusals, self.errors, self.ends = [], [], []
         self.nodes = {name: rclpy.create_node(name, context=context)
                       for name in ('client', 'relay', 'controller')}
         for node in self.nodes.values():
@@ -42,8 +43,8 @@ class Cell:
         self.client = ActionClient(self.nodes['client'], FollowJointTrajectory, 'relay/follow')
         self.relay = TrajectoryRelay(
             self.nodes['relay'], FollowJointTrajectory, name='relay/follow',
-            controller='controller/follow', fill=self._fill, refuse=self.refusals.append,
-            unforeseen=self.errors.append)
+            controller='controller/follow', fill=self._fill, ended=self.ends.append,
+            refuse=self.refusals.append, unforeseen=self.errors.append)
         self.controller = Controller(self.nodes['controller'], FollowJointTrajectory,
                                      'controller/follow')
         self.feedback = []
@@ -122,6 +123,7 @@ def test_a_goal_reaches_the_controller_with_efforts_and_its_other_fields(cell):
     assert response.status == GoalStatus.STATUS_SUCCEEDED
     assert response.result.error_string == 'there'
     assert cell.refusals == []
+    assert cell.ends == [GoalEnd.SUCCEEDED]
 
 
 def test_no_goal_of_many_that_wait_is_forgotten(cell):
@@ -146,6 +148,32 @@ def test_an_abort_of_the_controller_passes_through_with_its_reason(cell):
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_ABORTED
     assert (response.result.error_code, response.result.error_string) == (-4, 'joint_2 is late')
+    assert cell.ends == [GoalEnd.DROPPED]
+
+
+def test_a_goal_that_was_replaced_says_nothing_about_the_new_one(cell):
+    first, second = cell.send(), cell.send()
+    cell.started(2)
+    cell.controller.end(0, 'abort', error_code=0, error_string='replaced')
+    assert cell.result(first).result.error_string == 'replaced'
+    assert cell.ends == []
+    cell.controller.end(1, 'succeed')
+    cell.result(second)
+    assert cell.ends == [GoalEnd.SUCCEEDED]
+
+
+def test_a_stop_aborts_goals_here_and_leaves_the_controller_alone(cell):
+    handle = cell.send()
+    cell.started()
+    cell.until(lambda: cell.relay.executing, 'the handle')
+    cell.relay.stop('enough')
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert response.result.error_string == 'enough'
+    assert cell.ends == [GoalEnd.REPLACED]
+    assert not cell.controller.handles[0].is_cancel_requested
+    assert not cell.relay.busy
+    cell.controller.end(0, 'succeed')
 
 
 def test_a_cancel_request_reaches_the_controller_and_comes_back(cell):

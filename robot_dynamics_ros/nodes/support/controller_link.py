@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trajectories on their way to a controller: filled with efforts, braked, held.
+
+``~/joint_trajectory`` out; ``controller_state`` in, where control_msgs is installed. The state
+says what the controller's feedback carries, how quickly it plays, and when it has dropped a
+trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.control.brake import shortest_brake
+from robot_dynamics_ros.control.controller_watch import ControllerWatch
+from robot_dynamics_ros.control.feedforward import (
+    Feedforward,
+    FeedforwardSettings,
+    Onset,
+    add_feedforward,
+)
+from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.motion.braking import brake_on_the_spot
+from robot_dynamics_ros.motion.controller_state import controller_state
+from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
+from robot_dynamics_ros.nodes.support.conversion import (
+    check_point_count,
+    seconds,
+    stamp,
+    trajectory_from_message,
+    trajectory_to_message,
+)
+from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+from robot_dynamics_ros.robot import Robot
+
+#: Time to come to rest on the spot [s].
+BRAKE = 0.5
+#: Part of the effort limits below which a hold changes nothing.
+NOTHING = 1e-3
+
+
+def controller_state_type() -> Any:
+    """Return the message type of controller_state, or None where control_msgs is missing."""
+    try:
+        from control_msgs.msg import JointTrajectoryControllerState
+    except ImportError:
+        return None
+    return JointTrajectoryControllerState
+
+
+class ControllerLink:
+    """Sends trajectories to one controller and watches what becomes of them."""
+
+    def __init__(self, node: RobotNode, joints: JointStates,
+                 usable: Callable[[], tuple[Robot, FeedforwardSettings]]) -> None:
+        """
+        Wait for a robot.
+
+        :param node: node that publishes; its settings are those of the feedforward node.
+        :param joints: joint states of the node.
+        :param usable: function that returns robot and settings, or raises StateError.
+        """
+        self._node, self._joints, self._usable = node, joints, usable
+        self.watch = ControllerWatch()
+
+    def make_interfaces(self, state_type: Any) -> None:
+        """Create the topics; `state_type` is that of controller_state, or None."""
+        self._output = self._node.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
+        p = self._node.settings
+        if state_type is not None:
+            beside = p.controller_action.rpartition('/')[0]
+            topic = p.controller_state or (f'{beside}/controller_state' if beside
+                                           else 'controller_state')
+            self._node.create_subscription(state_type, topic, self._on_state, SENSOR)
+        elif p.controller_state:
+            self._node.get_logger().warning('controller_state needs the package control_msgs: '
+                                            'not subscribed')
+
+    def restart(self) -> None:
+        """Forget the controller: another robot, or the clock was set back."""
+        self.watch = ControllerWatch()
+
+    def publish(self, message: JointTrajectory) -> None:
+        """Send a trajectory that was filled."""
+        self._output.publish(message)
+
+    def fill(self, message: JointTrajectory, *, as_goal: bool = False) -> JointTrajectory:
+        """
+        Return a trajectory with efforts, which is about to be sent.
+
+        :param as_goal: True = as the goal of an action.
+        :raises RobotDynamicsError: it cannot be executed.
+        """
+        _, settings = self._usable()
+        node, now = self._node, self._node.now
+        with node.diagnostics.timed('trajectory'):
+            check_point_count(len(message.points), settings.maximum_points)
+            start = seconds(message.header.stamp)
+            filled = self._filled(trajectory_from_message(message), now,
+                                  now - start if start else 0.0)
+        header, start = message.header, start or now
+        if filled.delay:
+            header, start = Header(stamp=stamp(now), frame_id=header.frame_id), now
+        node.diagnostics.count('trajectories')
+        return self._sent(filled, header, start, now, as_goal)
+
+    def stop(self) -> None:
+        """
+        Brake, along the trajectory that is running where it is known, and hold.
+
+        :raises StateError: nobody knows what is running, nor where the robot is.
+        """
+        robot, settings = self._usable()
+        node, now = self._node, self._node.now
+        running, state = self.watch.running(now), self.watch.fresh(now)
+        measured = self._joints.fresh(now, node.settings.joint_state_timeout)
+        names = settings.limits.joint_names
+        if running is not None:
+            brake = shortest_brake(robot.model, running[0], running[1], settings.limits)
+        elif measured is not None or state is not None:
+            q, qd = ((measured.q, measured.qd_or_rest) if measured is not None
+                     else (state.q, state.qd))  # type: ignore[union-attr]
+            brake = brake_on_the_spot(names, q, qd, BRAKE, robot.chain.position_limits)
+        else:
+            raise StateError('no stop: nothing was sent, and there is neither a fresh joint state '
+                             'nor a state of the controller')
+        self.publish(self._sent(self._filled(brake, now, 0.0), Header(), now, now))
+        node.diagnostics.count('stops')
+
+    def goal_dropped(self) -> None:
+        """Take into account that the controller has cancelled or aborted the goal."""
+        now = self._node.now
+        self.watch.dropped(now)
+        measured = self._joints.fresh(now, self._node.settings.joint_state_timeout)
+        if self.watch.fresh(now) is None and measured is not None:
+            self._hold(measured.q)  # where the controller holds, as far as anybody knows
+
+    def _hold(self, q: Array) -> None:
+        """Hold a position (n,) [rad, m] of the controller with the weight, if that is wanted."""
+        p, now = self._node.settings, self._node.now
+        if not (self._node.active and p.hold) or p.gravity_mode == 'none':
+            return
+        _, settings = self._usable()
+        one = Trajectory(settings.limits.joint_names, np.zeros(1), q[None])
+        filled = self._filled(one, now, 0.0)
+        if np.all(np.abs(filled.trajectory.efforts) < NOTHING * settings.limits.values):
+            self.watch.leave()  # feedback carries it already
+            return
+        self.publish(self._sent(filled, Header(), now, now))
+        self._node.diagnostics.count('holds')
+
+    def shown(self) -> tuple[tuple[str, ...], TrajectorySample] | None:
+        """Return joint names and what runs now, or None where nothing does."""
+        running = self.watch.running(self._node.now)
+        if running is None or not running[0].times[0] <= running[1] <= running[0].duration:
+            return None
+        return running[0].joint_names, running[0].sample(running[1])
+
+    def _filled(self, trajectory: Trajectory, now: float, elapsed: float) -> Feedforward:
+        robot, settings = self._usable()
+        p = self._node.settings
+        return add_feedforward(robot.model, trajectory, settings, Onset(
+            elapsed, self._joints.fresh(now, p.joint_state_timeout), self.watch.running(now),
+            lambda effort: self.watch.carried(effort, now, p.blend_time),
+            self.watch.scaling(now)))
+
+    def _sent(self, filled: Feedforward, header: Header, start: float, now: float,
+              as_goal: bool = False) -> JointTrajectory:
+        """Remember what is about to be sent, and return it as a message."""
+        _, settings = self._usable()
+        names = settings.limits.joint_names
+        self.watch.sent(filled.trajectory.in_order(names), start, now, filled.now,
+                        filled.carried, as_goal=as_goal)
+        diagnostics = self._node.diagnostics
+        diagnostics.clipped(names, filled.clamped)
+        for warning in filled.warnings:
+            diagnostics.warn('trajectory warnings', warning)
+        return trajectory_to_message(filled.trajectory, header)
+
+    def _on_state(self, message: Any) -> None:
+        try:
+            _, settings = self._usable()
+            reference = message.reference
+            self.watch.see(controller_state(
+                settings.limits.joint_names, message.joint_names, received=self._node.now,
+                elapsed=seconds(reference.time_from_start), scaling=message.speed_scaling_factor,
+                q=reference.positions, qd=reference.velocities, error=message.error.positions,
+                output=message.output.effort, stamp=seconds(message.header.stamp)))
+        except StateError as error:
+            if self._node.active and self._node.robot is not None:
+                self._node.diagnostics.warn('dropped controller states', str(error))
+            return
+        self._node.diagnostics.count('controller states')
+        q = self.watch.to_hold(self._node.now)
+        if q is not None:
+            self._hold(q)

@@ -73,6 +73,9 @@ class CarriedEffort:
         """
         carried = np.clip(output, np.minimum(effort, 0.0), np.maximum(effort, 0.0))
         fading = np.abs(error) > SETTLED
+        # at rest where it should be, the integral carries all there is, whatever the model says
+        whole = ~fading & (np.abs(carried) > 0.5 * np.abs(effort))
+        carried = np.where(whole, effort, carried)
         if duration <= 0.0:
             carried = np.where(fading, 0.0, carried)
         return cls(carried, fading, duration)

@@ -27,6 +27,10 @@ def test_what_p_carries_is_taken_over_smoothly():
 def test_what_makes_up_for_an_error_of_the_model_is_not_taken_away():
     carried = CarriedEffort.seen(1.3 * WEIGHT, REST, WEIGHT, 1.5)
     np.testing.assert_array_equal(carried.effort, WEIGHT)
+    lighter = CarriedEffort.seen(0.7 * WEIGHT, REST, WEIGHT, 1.5)
+    np.testing.assert_array_equal(lighter.effort, WEIGHT)
+    little = CarriedEffort.seen(0.3 * WEIGHT, REST, WEIGHT, 1.5)
+    np.testing.assert_allclose(little.effort, 0.3 * WEIGHT)
     against = CarriedEffort.seen(-WEIGHT, REST, WEIGHT, 1.5)
     np.testing.assert_array_equal(against.effort, REST)
 

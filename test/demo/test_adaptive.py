@@ -34,7 +34,7 @@ def recording(name, error):
 
 def test_the_table_and_the_exit_code(monkeypatch, capsys, tmp_path):
     results = {'learning': 0.02, 'without learning': 0.1}
-    monkeypatch.setattr(node_processes, 'find_spec', lambda name: True)
+    monkeypatch.setattr(node_processes, 'import_module', lambda name: None)
     monkeypatch.setattr(adaptive, '_recorded',
                         lambda arguments, name, *_: recording(name, results[name]))
     assert main(['adaptive_demo', '--duration', '2.5']) == 0
@@ -49,7 +49,10 @@ def test_the_table_and_the_exit_code(monkeypatch, capsys, tmp_path):
 
 
 def test_without_ros_it_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(node_processes, 'find_spec', lambda name: None)
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(node_processes, 'import_module', missing)
     assert main(['adaptive_demo']) == 2
     assert 'needs ROS 2' in capsys.readouterr().err
 

@@ -37,7 +37,7 @@ def test_every_setting_of_every_node_is_tried():
     ('dynamics_server', 'base', 'a\nb', "base link 'a\\nb' does not exist"),
     ('dynamics_server', 'locked', ['a\nb'], "joint 'a\\nb' to be locked does not exist"),
     ('dynamics_server', 'joints_file', 'a\0b', 'cannot be read: embedded null byte'),
-    ('feedforward_trajectory', 'mode', 'a\nb', "must be one of trajectory, stream, got 'a\\nb'"),
+    ('feedforward_trajectory', 'mode', 'a\nb', "one of trajectory, stream, float, got 'a\\nb'"),
     ('feedforward_relay', 'controller_action', 'a b', 'must be a name of ROS'),
     ('feedforward_relay', 'controller_action', 'x' * 5000, 'at most 200 characters'),
     ('tracking_experiment', 'topics', ['', 'b'], "characters), got ''"),

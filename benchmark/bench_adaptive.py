@@ -18,7 +18,7 @@ from robot_dynamics_ros.control.adaptive.choice import (
     make_adaptive_controller,
 )
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 ROOT = Path(__file__).parents[1]

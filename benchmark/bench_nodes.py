@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.demo.node_processes import NodeProcesses
-from robot_dynamics_ros.motion.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.nodes.support.conversion import trajectory_to_message
 
 URDF = Path(__file__).parents[1] / 'urdf' / 'demo_arm.urdf'

@@ -24,12 +24,13 @@ ROOMS = (
     'dynamics', 'dynamics.scalars', 'dynamics.recursions', 'dynamics.joints', 'dynamics.minimal',
     'dynamics.formulations',
     'codegen', 'codegen.printers', 'codegen.llvm', 'codegen.runtime',
-    'motion',
+    'motion', 'motion.playing',
     'estimation.settings', 'estimation.recordings', 'estimation.smoothing',
     'estimation.regression', 'estimation.consistency', 'estimation.parameters',
     'estimation.identification', 'estimation.payload', 'estimation.excitation', 'estimation',
     'control', 'control.learned', 'control.adaptive',
-    'robot', 'simulation', 'nodes.support', 'nodes', 'cli.support', 'cli', 'demo',
+    'robot', 'simulation', 'nodes.support', 'nodes.trajectories', 'nodes',
+    'cli.support', 'cli', 'demo',
 )
 
 #: Distributions of ROS 2 that only nodes/ may import.

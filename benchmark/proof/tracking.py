@@ -29,9 +29,15 @@ from robot_dynamics_ros.estimation.excitation.design import design_excitation
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings, repeated
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.player import (
+    MotionPlayer,
+    Order,
+    Phase,
+    PlayerSettings,
+    repeated,
+)
+from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.robot import Robot, load_robot
 from robot_dynamics_ros.simulation.arm import first_position

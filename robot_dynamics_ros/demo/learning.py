@@ -22,7 +22,7 @@ from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
 from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.estimation.parameters.history import load_history
-from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
+from robot_dynamics_ros.motion.playing.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.

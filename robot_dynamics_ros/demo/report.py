@@ -18,7 +18,7 @@ from robot_dynamics_ros.estimation.identification.report import STYLE
 from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.estimation.parameters.history import LearningHistory
-from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
+from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 
 #: Parameters in the table on the terminal.
 _SHOWN = 10

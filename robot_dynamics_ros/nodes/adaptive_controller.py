@@ -36,7 +36,6 @@ from robot_dynamics_ros.nodes.support.conversion import doubles, estimate_to_mes
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
 from robot_dynamics_ros.nodes.support.services import offer_mlc
 from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
@@ -46,6 +45,7 @@ from robot_dynamics_ros.nodes.support.settings import (
     maximum_points_setting,
     setting,
 )
+from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
 from robot_dynamics_ros.robot import Robot
 
 #: Logged when the controller has taken over the arm.

@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.player import (
+from robot_dynamics_ros.motion.playing.player import (
     MotionPlayer,
     Order,
     Phase,

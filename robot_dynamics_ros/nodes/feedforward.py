@@ -6,7 +6,7 @@ Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_contr
 curve with an effort at every point; an empty trajectory brakes. Mode ``stream``: ``~/commands``
 for forward_command_controller while the trajectory runs, followed by a safe torque. ``~/torques``
 shows the efforts over time. Mode ``float``: torques that let the arm be led by hand, without a
-trajectory (`support/floating`). With `controller_action` it also offers the action
+trajectory (`trajectories/floating`). With `controller_action` it also offers the action
 ``~/follow_joint_trajectory`` in front of a controller.
 """
 
@@ -32,17 +32,15 @@ from robot_dynamics_ros.control.torque_stream import (
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.motion_limits import MotionLimits
-from robot_dynamics_ros.nodes.support.controller_link import (
-    ControllerLink,
+from robot_dynamics_ros.nodes.support.conversion import (
     controller_state_type,
+    doubles,
+    joint_state,
 )
-from robot_dynamics_ros.nodes.support.conversion import doubles, joint_state
-from robot_dynamics_ros.nodes.support.floating import FloatMode, FloatNodeSettings
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
-from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
 from robot_dynamics_ros.nodes.support.settings import (
     EFFORT_LIMITS,
     JointSetting,
@@ -50,7 +48,10 @@ from robot_dynamics_ros.nodes.support.settings import (
     maximum_points_setting,
     setting,
 )
-from robot_dynamics_ros.nodes.support.trajectory_relay import (
+from robot_dynamics_ros.nodes.trajectories.controller_link import ControllerLink
+from robot_dynamics_ros.nodes.trajectories.floating import FloatMode, FloatNodeSettings
+from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
+from robot_dynamics_ros.nodes.trajectories.trajectory_relay import (
     GoalEnd,
     TrajectoryRelay,
     follow_joint_trajectory_type,

@@ -20,9 +20,9 @@ from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.player import MotionPlayer, Order, Phase, PlayerSettings
-from robot_dynamics_ros.motion.tracked_motion import TrackedMotion, save_tracked_motions
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.player import MotionPlayer, Order, Phase, PlayerSettings
+from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion, save_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
     stamp,

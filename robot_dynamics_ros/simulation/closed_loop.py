@@ -13,7 +13,7 @@ from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.motion.tracked_motion import TrackedMotion
+from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise

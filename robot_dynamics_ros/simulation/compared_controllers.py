@@ -19,7 +19,7 @@ from robot_dynamics_ros.control.computed_torque import ComputedTorqueGains, comp
 from robot_dynamics_ros.control.pid import Pid, pd_gravity
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits, LimitedEffort
-from robot_dynamics_ros.motion.lively_motion import middle_position
+from robot_dynamics_ros.motion.playing.lively_motion import middle_position
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 from robot_dynamics_ros.simulation.controlled_robot import pid_gains
 

@@ -29,8 +29,8 @@ from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, StateError, chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.joints_file import JointsFile
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.player import repeated
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.player import repeated
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 

@@ -119,7 +119,7 @@ def test_the_attack_on_the_relay_sees_an_effort_beyond_the_limits(ros, monkeypat
 
 
 def test_the_attack_sees_what_no_handler_foresees(ros, monkeypatch):
-    from robot_dynamics_ros.nodes.support.controller_link import ControllerLink
+    from robot_dynamics_ros.nodes.trajectories.controller_link import ControllerLink
 
     def fail(self, message):
         raise KeyError('nobody foresaw this')

@@ -17,8 +17,8 @@ from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
 from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
 from robot_dynamics_ros.nodes.support.conversion import seconds, stamp, trajectory_to_message

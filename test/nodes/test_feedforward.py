@@ -32,7 +32,7 @@ from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.nodes import feedforward
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
-from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
+from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
 
 pytestmark = pytest.mark.ros
 

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc, SetPayload
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.motion.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.nodes.support.conversion import (
     seconds,
     trajectory_from_message,
@@ -116,7 +116,7 @@ def test_an_unforeseen_error_at_start_is_told_with_its_type_text_and_place(
     assert process.wait() == 1
     ros.forget(process)
     line = next(each for each in process.output.splitlines() if '[ERROR]' in each)
-    for part in ('unforeseen error: ', 'Error: ', 'bad name!', 'support/trajectory_relay.py:'):
+    for part in ('unforeseen error: ', 'Error: ', 'bad name!', 'trajectories/trajectory_relay.py:'):
         assert part in line
 
 

@@ -12,7 +12,7 @@ skip_without_ros()
 from support.messages import assert_brakes, joint_state_message, publisher
 
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.motion.tracked_motion import load_tracked_motions
+from robot_dynamics_ros.motion.playing.tracked_motion import load_tracked_motions
 from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
 from robot_dynamics_ros.nodes.tracking_experiment import PERIOD, TrackingExperimentNode
 

@@ -13,7 +13,7 @@ from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.simulation.closed_loop import LoadChange, run_closed_loop
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise

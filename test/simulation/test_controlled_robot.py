@@ -13,8 +13,8 @@ from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.feedforward import FeedforwardSettings, add_feedforward
 from robot_dynamics_ros.errors import ParameterError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error

@@ -26,7 +26,7 @@ from robot_dynamics_ros.control.adaptive.unknown_parameters import (
 )
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
 LawName = Literal['slotine_li', 'slotine_li_modified', 'craig']

@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -233,3 +234,12 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
         tuple(message.identified), tuple(name for name, sure in zip(mlc.names, known) if sure),
         np.diag(deviations[known]**2), message.samples, message.condition_number,
         np.array(message.residual_rms), EstimateState(message.state))
+
+
+def controller_state_type() -> Any:
+    """Return the message type of controller_state, or None where control_msgs is missing."""
+    try:
+        from control_msgs.msg import JointTrajectoryControllerState
+    except ImportError:
+        return None
+    return JointTrajectoryControllerState

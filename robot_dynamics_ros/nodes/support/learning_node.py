@@ -23,8 +23,10 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
-from robot_dynamics_ros.nodes.support.controller_link import controller_state_type
-from robot_dynamics_ros.nodes.support.conversion import samples_from_messages
+from robot_dynamics_ros.nodes.support.conversion import (
+    controller_state_type,
+    samples_from_messages,
+)
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 

@@ -21,7 +21,7 @@ from support.ros import PATIENCE
 
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
 from robot_dynamics_ros.nodes.support.services import SERVICE
-from robot_dynamics_ros.nodes.support.trajectory_relay import (
+from robot_dynamics_ros.nodes.trajectories.trajectory_relay import (
     GoalEnd,
     TrajectoryRelay,
     follow_joint_trajectory_type,

@@ -8,13 +8,13 @@ import pytest
 from support.chains import random_chain
 
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.motion.lively_motion import approach, lively_motion
-from robot_dynamics_ros.motion.tracked_motion import (
+from robot_dynamics_ros.motion.playing.lively_motion import approach, lively_motion
+from robot_dynamics_ros.motion.playing.tracked_motion import (
     TrackedMotion,
     load_tracked_motions,
     save_tracked_motions,
 )
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 

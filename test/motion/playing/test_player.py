@@ -10,8 +10,8 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.errors import StateError, TrajectoryError
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.lively_motion import lively_motion
-from robot_dynamics_ros.motion.player import (
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.player import (
     MotionPlayer,
     Phase,
     PlayerSettings,

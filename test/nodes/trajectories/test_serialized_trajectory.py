@@ -18,14 +18,14 @@ from support.trajectories import random_trajectory
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.nodes.support import serialized_trajectory
 from robot_dynamics_ros.nodes.support.conversion import (
     seconds,
     stamp,
     trajectory_from_message,
     trajectory_to_message,
 )
-from robot_dynamics_ros.nodes.support.serialized_trajectory import received_trajectory
+from robot_dynamics_ros.nodes.trajectories import serialized_trajectory
+from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
 
 pytestmark = pytest.mark.ros
 

@@ -20,7 +20,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import StateError, TrajectoryError
 from robot_dynamics_ros.motion.braking import brake_along, brake_on_the_spot
 from robot_dynamics_ros.motion.joint_state import JointSample
-from robot_dynamics_ros.motion.lively_motion import approach
+from robot_dynamics_ros.motion.playing.lively_motion import approach
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: Peak velocity of a minimum-jerk motion over its mean velocity.

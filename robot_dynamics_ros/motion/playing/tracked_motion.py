@@ -15,7 +15,7 @@ from robot_dynamics_ros.errors import TrajectoryError
 from robot_dynamics_ros.files.atomic_file import write_atomically
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_npz import read_npz
-from robot_dynamics_ros.motion.tracking import Tracking
+from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: Largest file that is read [bytes].

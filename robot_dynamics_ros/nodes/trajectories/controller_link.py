@@ -46,15 +46,6 @@ BRAKE = 0.5
 NOTHING = 1e-3
 
 
-def controller_state_type() -> Any:
-    """Return the message type of controller_state, or None where control_msgs is missing."""
-    try:
-        from control_msgs.msg import JointTrajectoryControllerState
-    except ImportError:
-        return None
-    return JointTrajectoryControllerState
-
-
 class ControllerLink:
     """Sends trajectories to one controller and watches what becomes of them."""
 

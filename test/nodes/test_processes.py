@@ -108,16 +108,6 @@ def test_sigterm_ends_a_node_with_exit_code_0(ros, parameter_file, planar, name)
     assert process.wait() == 0, process.output
 
 
-def test_a_bad_name_at_start_is_told_in_one_line(ros, parameter_file, planar):
-    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
-    process = ros.start('support.relaying_node', *parameter_file(
-        robot_description=planar, controller_action='bad name!'))
-    assert process.wait() == 1
-    ros.forget(process)
-    [line] = (each for each in process.output.splitlines() if 'bad name!' in each)
-    assert 'controller_action must be a name of ROS' in line
-
-
 
 @pytest.mark.parametrize(('parameters', 'message'), [
     ({'robot_description': '<robot'}, 'not well-formed XML'),

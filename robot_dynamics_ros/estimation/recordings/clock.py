@@ -19,6 +19,9 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
+#: Stamps beyond this are none [s].
+_LATEST = 1e12
+
 #: The step is the median over this many samples at a time: bursts are shorter.
 _WINDOW = 32
 
@@ -36,7 +39,7 @@ def evened(recording: Recording) -> tuple[Recording, list[Finding]]:
     :param recording: recording whose times may jitter; lost samples leave their gaps.
     """
     t = recording.t
-    finite = np.isfinite(t) & np.all(np.isfinite(recording.q), axis=1)
+    finite = (np.abs(t) < _LATEST) & np.all(np.isfinite(recording.q), axis=1)
     later = np.concatenate([[-np.inf], np.maximum.accumulate(np.where(finite, t, -np.inf))[:-1]])
     rows = np.flatnonzero(finite & (t > later))
     if rows.size < 3 * _WINDOW:

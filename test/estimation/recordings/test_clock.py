@@ -64,3 +64,11 @@ def test_wrong_and_missing_times_stay_as_they_are(rng):
     result, _ = evened(recorded(stamps, t))
     assert np.isnan(result.t[300])
     assert result.t[500] == stamps[400]
+
+
+@pytest.mark.parametrize('wild', [[1e308], [-1e308, 1e308], [np.inf], [1e300, 1e301]])
+@pytest.mark.filterwarnings('error')
+def test_times_of_no_clock_do_no_harm(wild):
+    t = np.concatenate([STEP * np.arange(300), wild])
+    recording = recorded(t, STEP * np.arange(t.size))
+    assert evened(recording) == (recording, [])

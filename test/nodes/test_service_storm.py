@@ -35,7 +35,7 @@ def test_every_call_of_a_storm_is_answered(ros, parameter_file, planar, number, 
     services = ('get_dynamics', 'get_mlc')
     clients = [ros.start('support.storm_client', services[i % 2], str(CALLS), str(in_flight),
                          quality) for i in range(number)]
-    assert [client.wait(90.0) for client in clients] == [0] * number
+    assert [client.wait(200.0) for client in clients] == [0] * number
     assert [client.output.split() for client in clients] == [
         ['answered', str(CALLS), 'of', str(CALLS)]] * number
 

@@ -15,7 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 TEST_FOLDER = Path(__file__).resolve().parent.parent
 
 #: Longest wait for something that normally takes a fraction of a second [s].
-PATIENCE = 30.0
+PATIENCE = 120.0
 #: What was sent and not answered is sent once more after this time [s].
 RESEND = 5.0
 

@@ -19,6 +19,7 @@ import numpy as np
 import yaml
 from geometry_msgs.msg import InertiaStamped
 from lifecycle_msgs.srv import GetState
+from rclpy.node import NodeNameNonExistentError
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -54,6 +55,14 @@ MESSAGES, PER_REQUEST = 3000, 40
 NOT_CALLED = ('change_state', 'get_type_description')
 #: Latched subscribers match, and all others too.
 _QOS = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def _told(names_and_types, name):
+    """Return what a node has; nothing as long as its name, which comes late, is not known."""
+    try:
+        return names_and_types(name, '/')
+    except NodeNameNonExistentError:
+        return []
 
 
 class Fire:
@@ -94,7 +103,8 @@ class Fire:
         """Return the types of what the processes have, by name; not what is rclpy's own."""
         found = {}
         for name in self.processes:
-            for full, kinds in names_and_types(name, '/'):
+            for full, kinds in self._ros.spin_until(
+                    lambda name=name: _told(names_and_types, name), f'{name} in the graph'):
                 if ('/_action/' in full or full in ('/clock', '/parameter_events')
                         or full.endswith(NOT_CALLED)):
                     continue

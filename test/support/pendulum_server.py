@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node that answers GetDynamics for the pendulums of pendulum.py; runs as a process."""
 
+import signal
+import threading
+
 import numpy as np
 import rclpy
-from rclpy.executors import ExternalShutdownException
 
 from robot_dynamics_interfaces.srv import GetDynamics
 from support.pendulum import Pendulums
@@ -27,16 +29,15 @@ def answer(request, response):
 
 
 def main():
-    rclpy.init()
+    ended = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: ended.set())
+    rclpy.init(signal_handler_options=rclpy.SignalHandlerOptions.NO)
     node = rclpy.create_node('pendulum_server')
     node.create_service(GetDynamics, 'get_dynamics', answer)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+    while not ended.is_set():
+        rclpy.spin_once(node, timeout_sec=0.1)
+    node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == '__main__':

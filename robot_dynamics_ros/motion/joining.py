@@ -23,6 +23,9 @@ from robot_dynamics_ros.motion.turns import in_nearest_turn
 #: Distance within which two motions meet [rad, m].
 MEETING = 1e-3
 
+#: Longest time until a trajectory of the future begins [s]: what runs until then is sent, too.
+LONGEST_WAIT = 600.0
+
 
 @dataclass(frozen=True, eq=False)
 class Present:
@@ -66,7 +69,7 @@ def joined(trajectory: Trajectory, present: Present, rate: float,
     :param present: what happens now.
     :param rate: points per second of what goes on until a trajectory of the future begins [1/s].
     :param continuous: (n,) True for joints that turn without end; None = no joint does.
-    :raises TrajectoryError: the trajectory has ended already.
+    :raises TrajectoryError: the trajectory has ended already, or begins too late.
     """
     elapsed, first = present.elapsed, float(trajectory.times[0])
     if elapsed > 0.0 and elapsed > trajectory.duration:
@@ -75,6 +78,9 @@ def joined(trajectory: Trajectory, present: Present, rate: float,
     if elapsed >= first:
         return Joined(trajectory, elapsed)
     now, delay = max(elapsed, 0.0), max(-elapsed, 0.0)
+    if not delay <= LONGEST_WAIT:
+        raise TrajectoryError(f'the trajectory begins {delay:.3g} s from now by its stamp, more '
+                              f'than {LONGEST_WAIT:g} s: send it later')
     later = replace(trajectory, times=trajectory.times + delay) if delay else trajectory
     if delay and present.running is not None:
         before = _until(later, first, delay, present.running, rate, continuous)

@@ -69,3 +69,9 @@ def test_a_continuous_joint_goes_on_in_the_turn_of_what_comes():
     result = joined(next_turn, Present(-1.5, HERE, (RUNNING, 0.5)), 100.0, np.array([True]))
     assert result.trajectory.positions[0, 0] == pytest.approx(RUNNING.sample(0.5).q[0] + turn)
     assert np.abs(np.diff(result.trajectory.positions[:-1, 0])).max() < 0.01
+
+
+@pytest.mark.parametrize('delay', [601.0, 1e9, 1e300])
+def test_a_trajectory_of_the_far_future_is_refused(delay):
+    with pytest.raises(TrajectoryError, match='more than 600 s: send it later'):
+        joined(NOW, Present(-delay, HERE, (RUNNING, 0.5)), 100.0)

@@ -8,27 +8,59 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
+from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import RobotDynamicsError
 
-#: Subcommands: name, module below robot_dynamics_ros, one line of help. Each module has
-#: ``add_arguments(parser)`` and ``run(arguments) -> exit code``, and is imported when needed.
+
+class Command(NamedTuple):
+    """
+    One subcommand.
+
+    :param name: word on the command line.
+    :param module: module below robot_dynamics_ros with ``add_arguments(parser)`` and
+        ``run(arguments) -> exit code``, imported when needed.
+    :param text: one line of help.
+    :param example: arguments that a user could give.
+    """
+
+    name: str
+    module: str
+    text: str
+    example: str
+
+
 COMMANDS = (
-    ('inspect', 'cli.inspect', 'show the chain of a robot, its parameters and findings'),
-    ('demo', 'demo.learning', 'learn what a simulated arm is while it works, over ROS 2'),
-    ('adaptive_demo', 'demo.adaptive', 'learn a payload while controlling an arm, over ROS 2'),
-    ('torque', 'cli.torque', 'torques along a trajectory, and where they exceed the limits'),
-    ('simulate', 'cli.simulate', 'compare controllers on a simulated arm, adaptive ones too'),
-    ('excite', 'cli.excite', 'design a motion that shows all parameters of a robot well'),
-    ('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings'),
-    ('compare', 'cli.compare', 'show how two parameter files differ'),
-    ('payload', 'cli.payload', 'payload of a robot, from a recording with it'),
-    ('gains', 'cli.gains', 'torque per unit of effort, from a payload of known mass'),
-    ('presets', 'cli.presets', 'list what drivers of known robots put into effort'),
-    ('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz'),
-    ('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python'),
-    ('benchmark', 'cli.benchmark', 'time the generated models against Pinocchio'),
+    Command('inspect', 'cli.inspect', 'show the chain of a robot, its parameters and findings',
+            'robot.urdf --tip tool0 --lock finger_joint=0.02'),
+    Command('demo', 'demo.learning', 'learn what a simulated arm is while it works, over ROS 2',
+            '--output output/demo'),
+    Command('adaptive_demo', 'demo.adaptive',
+            'learn a payload while controlling an arm, over ROS 2', ''),
+    Command('torque', 'cli.torque', 'torques along a trajectory, and where they exceed the limits',
+            'robot.urdf --trajectory motion.csv --joints joints.yaml --plot torques.png'),
+    Command('simulate', 'cli.simulate',
+            'compare controllers on a simulated arm, adaptive ones too',
+            'robot.urdf --controller pid --controller slotine_li --payload 2.0@4'),
+    Command('excite', 'cli.excite', 'design a motion that shows all parameters of a robot well',
+            'robot.urdf --joints joints.yaml --duration 20 -o excitation'),
+    Command('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings',
+            'recording.csv --urdf robot.urdf --joints joints.yaml -o identified'),
+    Command('compare', 'cli.compare', 'show how two parameter files differ',
+            'monday/parameters.yaml friday/parameters.yaml'),
+    Command('payload', 'cli.payload', 'payload of a robot, from a recording with it',
+            'loaded.csv --urdf robot.urdf --parameters identified/parameters.yaml'),
+    Command('gains', 'cli.gains', 'torque per unit of effort, from a payload of known mass',
+            'unloaded.csv loaded.csv --urdf robot.urdf --mass 2.5 --com 0 0 0.06 -o joints.yaml'),
+    Command('presets', 'cli.presets', 'list what drivers of known robots put into effort',
+            'ur_driver_currents'),
+    Command('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz',
+            'bag_folder recording.csv --urdf robot.urdf'),
+    Command('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python',
+            'robot.urdf --function torque --language c -o torque.c'),
+    Command('benchmark', 'cli.benchmark', 'time the generated models against Pinocchio',
+            '--quick'),
 )
 
 #: Exit code for wrong input.
@@ -50,15 +82,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _Parser(
         prog='robot-dynamics', description='Robot dynamics from a URDF: inspect, compute, '
         'identify, compare.')
-    subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND')
     words = list(sys.argv[1:] if arguments is None else arguments)
-    for name, module, text in COMMANDS:
-        subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:])
+    for name, module, text, example in COMMANDS:
+        subparser = subparsers.add_parser(
+            name, help=text, description=text[0].upper() + text[1:],
+            epilog=f'example:\n  robot-dynamics {name} {example}'.rstrip(),
+            formatter_class=argparse.RawDescriptionHelpFormatter)  # the example in one line
         if name in words[:1]:
             command = import_module(f'robot_dynamics_ros.{module}')
             command.add_arguments(subparser)
             subparser.set_defaults(run=command.run)
     parsed = parser.parse_args(words)
+    if parsed.command is None:
+        parser.print_help()
+        return 0
     try:
         return int(parsed.run(parsed))
     except RobotDynamicsError as error:

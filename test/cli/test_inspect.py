@@ -77,7 +77,6 @@ def test_json_has_null_for_what_is_unknown(tmp_path, capsys):
     (['inspect', DEMO, '--gravity', '1,2'], 'is not of the form X,Y,Z'),
     (['inspect'], 'the following arguments are required: ROBOT'),
     (['explode'], "invalid choice: 'explode'"),
-    ([], 'the following arguments are required: COMMAND'),
 ])
 def test_wrong_input_is_one_line_and_exit_code_2(words, message, capsys):
     try:

@@ -44,6 +44,7 @@ setup(
         'bags': ['rosbags'],
         'plots': ['matplotlib'],
         'simulation': ['mujoco'],
+        'xacro': ['xacro'],
     },
     zip_safe=False,
     entry_points={

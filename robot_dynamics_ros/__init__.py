@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
     from robot_dynamics_ros.chain.pose import Pose
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, chain_from_urdf_text
+    from robot_dynamics_ros.chain.urdf.xacro_file import XacroFile
     from robot_dynamics_ros.codegen.printers.library import c_library
     from robot_dynamics_ros.codegen.printers.standalone import standalone_source
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
@@ -98,6 +99,7 @@ __version__ = '0.1.0'
 #: Public names by the module that each of them lives in.
 _HOME = {
     'chain.urdf.reader': ('chain_from_urdf', 'chain_from_urdf_text'),
+    'chain.urdf.xacro_file': ('XacroFile',),
     'chain.dh': ('chain_from_dh',),
     'chain.chain': ('Chain', 'Joint', 'Finding'),
     'chain.pose': ('Pose',),
@@ -152,8 +154,8 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 #: In the order of the data flow; `docs/api.md` has a sentence about each.
 __all__ = [
     # robot description
-    'chain_from_urdf', 'chain_from_urdf_text', 'chain_from_dh', 'Chain', 'Joint', 'Finding',
-    'Pose', 'Inertia',
+    'chain_from_urdf', 'chain_from_urdf_text', 'XacroFile', 'chain_from_dh', 'Chain', 'Joint',
+    'Finding', 'Pose', 'Inertia',
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
     # minimal parameters
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping',

@@ -174,7 +174,8 @@ def test_every_ros_package_that_is_imported_is_a_dependency():
 def test_every_requirement_that_rosdep_knows_is_a_dependency():
     known = dependencies()
     keys = {'mujoco': 'python3-mujoco-pip', 'numba': 'python3-numba', 'PyYAML': 'python3-yaml',
-            'rosbags': 'python3-rosbags-pip', 'urchin': 'python3-urchin-pip'}
+            'rosbags': 'python3-rosbags-pip', 'urchin': 'python3-urchin-pip',
+            'xacro': 'xacro'}
     setup = (ROOT / 'setup.py').read_text()
     required = set(re.findall(r"'([\w-]+)'", ' '.join(re.findall(r': (\[.*?\]),', setup))
                               + re.search(r'install_requires=(\[.*?\])', setup).group(1)))

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from robot_dynamics_ros import __version__
+from robot_dynamics_ros.chain.urdf.xacro_file import XacroFile
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 
@@ -84,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         'identify, compare.')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND')
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words, xacro_arguments = _without_xacro_arguments(
+        sys.argv[1:] if arguments is None else arguments)
     for name, module, text, example in COMMANDS:
         subparser = subparsers.add_parser(
             name, help=text, description=text[0].upper() + text[1:],
@@ -98,6 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if parsed.command is None:
         parser.print_help()
         return 0
+    if xacro_arguments:
+        if not hasattr(parsed, 'robot'):
+            names = ', '.join(xacro_arguments)
+            parser.error(f'{parsed.command} takes no xacro arguments ({names})')
+        parsed.robot = XacroFile(parsed.robot, xacro_arguments)
     try:
         return int(parsed.run(parsed))
     except RobotDynamicsError as error:
@@ -108,6 +116,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _without_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the words without those of the form NAME:=VALUE, and these as a mapping."""
+    found = {word: re.fullmatch(r'([A-Za-z_]\w*):=(.*)', word) for word in words}
+    return ([word for word in words if found[word] is None],
+            {match[1]: match[2] for match in found.values() if match is not None})
 
 
 if __name__ == '__main__':

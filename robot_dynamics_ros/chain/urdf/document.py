@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.chain.chain import Finding
+from robot_dynamics_ros.chain.urdf.xacro_file import XacroFile, expand_xacro
 from robot_dynamics_ros.errors import UrdfError
 from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line, read_bounded
 
@@ -150,7 +151,10 @@ def read_text(source: str | os.PathLike[str]) -> tuple[bytes, str]:
     if not known:
         raise UrdfError(f'{one_line(path)}: no such file; give the path of a URDF or its text')
     if path.suffix == '.xacro':
-        return _expand_xacro(path), path.name
+        return expand_xacro(source), path.name
+    if isinstance(source, XacroFile) and source.arguments:
+        raise UrdfError(f'{path.name}: takes no xacro arguments '
+                        f'({", ".join(source.arguments)}); its name does not end in .xacro')
     return read_bounded(path, MAXIMUM_SIZE, UrdfError), path.name
 
 
@@ -160,18 +164,6 @@ def _encoded(text: str) -> bytes:
         return _ENCODING.sub(r'\1', text, count=1).encode()
     except UnicodeEncodeError:
         raise UrdfError('URDF text: has half a character (a surrogate)') from None
-
-
-def _expand_xacro(path: Path) -> bytes:
-    try:
-        import xacro
-    except ImportError:
-        raise UrdfError(f'{path.name}: the xacro module is not installed; `pip install xacro`, '
-                        'source ROS 2, or expand the file first') from None
-    try:
-        return bytes(xacro.process_file(str(path)).toxml().encode())
-    except Exception as error:  # xacro evaluates expressions: anything can come out of it
-        raise UrdfError(f'{path.name}: xacro failed: {one_line(error)}') from None
 
 
 def strip_and_check(document: Document) -> tuple[Any, list[Finding]]:

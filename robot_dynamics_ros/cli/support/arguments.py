@@ -16,6 +16,9 @@ from robot_dynamics_ros.chain.joints_file import read_joints_file
 if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
 
+#: What a robot may be, for help texts.
+ROBOT = 'URDF file, or .xacro file, whose arguments follow as NAME:=VALUE'
+
 #: What a recording may be, for help texts.
 RECORDING = ('rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, tau_<joint>) or .npz '
              '(t, q, qd, tau, joint_names)')
@@ -23,7 +26,7 @@ RECORDING = ('rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, tau_<
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ROBOT, --base, --tip, --gravity and --lock."""
-    parser.add_argument('robot', metavar='ROBOT', help='URDF (or .xacro) file')
+    parser.add_argument('robot', metavar='ROBOT', help=ROBOT)
     add_chain_arguments(parser)
 
 
@@ -73,7 +76,7 @@ def _lock(text: str) -> tuple[str, float]:
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --urdf, the arguments of `add_chain_arguments`, --joints, --topic and --rename."""
     parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
-                        help='URDF (or .xacro) file')
+                        help=ROBOT)
     add_chain_arguments(parser)
     add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')
     parser.add_argument('--topic', help='topic of the joint states in a bag')

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from robot_dynamics_ros.errors import ParameterError, UrdfError
+from robot_dynamics_ros.chain.urdf.document import read_text
+from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, number
 
@@ -87,19 +87,11 @@ def effort_limits(context: LaunchContext) -> dict[str, float]:
 
 def read_description(path: str) -> str:
     """
-    Return the text of a URDF file; a .xacro file is expanded with the xacro command.
+    Return the text of a URDF file; a .xacro file is expanded.
 
     :raises UrdfError: the file cannot be read or expanded.
     """
-    if path.endswith('.xacro'):
-        result = subprocess.run(['xacro', path], capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            raise UrdfError(f'{path}: xacro failed: {result.stderr.strip()}')
-        return result.stdout
-    try:
-        return Path(path).read_text(encoding='utf-8')
-    except OSError as error:
-        raise UrdfError(f'{path}: cannot be read: {error.strerror}') from error
+    return read_text(Path(path))[0].decode('utf-8', errors='replace')
 
 
 def texts_kept(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: each gives one clear line that names the source, the element and what to do."""
 
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -176,43 +174,3 @@ def test_a_reduction_that_is_no_number_is_a_finding(value):
     chain = chain_from_urdf(robot(TWO_JOINTS + gear))
     assert 'ignored_transmission' in {finding.kind for finding in chain.findings}
     assert chain.joints[0].reduction != chain.joints[0].reduction
-
-
-@pytest.fixture
-def xacro_file(tmp_path):
-    path = tmp_path / 'arm.urdf.xacro'
-    path.write_text(robot(TWO_JOINTS).replace(
-        '<robot name="r">', '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-        '<xacro:property name="length" value="${0.25 * 2}"/>').replace(
-        '<axis xyz="0 0 1"/>', '<origin xyz="${length} 0 0"/><axis xyz="0 0 1"/>'))
-    return path
-
-
-def test_a_xacro_file_is_expanded_by_xacro(xacro_file):
-    pytest.importorskip('xacro')
-    assert chain_from_urdf(xacro_file).joints[1].b == 0.5
-
-
-def test_a_xacro_file_needs_the_xacro_module(xacro_file, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'xacro', None)
-    with pytest.raises(UrdfError, match='the xacro module is not installed'):
-        chain_from_urdf(xacro_file)
-
-
-def test_what_xacro_makes_of_a_file_is_read(xacro_file, monkeypatch):
-    """Xacro itself need not be installed here: another stands in for it."""
-    def process_file(path):
-        assert path == str(xacro_file)
-        return SimpleNamespace(toxml=lambda: robot(TWO_JOINTS))
-
-    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
-    assert chain_from_urdf(xacro_file).joint_names == ('j1', 'j2')
-
-
-def test_a_xacro_file_that_cannot_be_expanded_is_refused_in_one_line(xacro_file, monkeypatch):
-    def process_file(path):
-        raise NameError("name 'lenght' is not defined")
-
-    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
-    with pytest.raises(UrdfError, match=r"arm\.urdf\.xacro: xacro failed: name 'lenght' is not"):
-        chain_from_urdf(xacro_file)

@@ -11,6 +11,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
     chain_from_arguments,
+    warn_of_massless_links,
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.codegen.printers.library import c_library
@@ -42,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     chain = chain_from_arguments(arguments)
     file: Path | None = arguments.parameters
     parameters = None if file is None else read_parameters(file, chain)
+    if parameters is None:
+        warn_of_massless_links(chain)
     if arguments.library is not None:
         _write_folder(arguments.library, c_library(chain, parameters))
         return 0

@@ -15,7 +15,7 @@ from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    chain_from_arguments,
+    weighed_chain_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the controllers one after the other, print and draw."""
-    chain = chain_from_arguments(arguments)
+    chain = weighed_chain_from_arguments(arguments)
     motion = _motion(arguments, chain)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)

@@ -15,7 +15,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    chain_from_arguments,
+    weighed_chain_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute, print and write the torques."""
-    chain = chain_from_arguments(arguments)
+    chain = weighed_chain_from_arguments(arguments)
     motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
     tau = compile_model(chain).torque(motion.q, motion.qd, motion.qdd)
     print(summary(chain, motion.t, tau))

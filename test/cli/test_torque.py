@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """robot-dynamics torque, as a user calls it."""
 
+import re
+
 import numpy as np
 import pytest
 from support.oracle import Oracle
@@ -114,3 +116,30 @@ def test_a_missing_table_and_an_unwritable_place_are_named(tmp_path, swing, caps
     nowhere = str(tmp_path / 'no' / 'where.csv')
     assert main(['torque', str(ROBOT), '--trajectory', path, '-o', nowhere]) == 2
     assert 'cannot be written' in capsys.readouterr().err
+
+
+@pytest.fixture
+def without_mass(tmp_path):
+    """Write the planar arm without any <inertial>, and only without the first one."""
+    text = (URDF_FOLDER / 'planar_2r.urdf').read_text()
+    for name, count in (('all', 0), ('first', 1)):
+        changed = re.sub(r'<inertial>.*?</inertial>', '', text, count=count, flags=re.DOTALL)
+        (tmp_path / f'{name}.urdf').write_text(changed)
+    t = np.linspace(0.0, 1.0, 11)
+    write_csv_table(tmp_path / 'motion.csv', {'t': t, 'q_joint_1': t, 'q_joint_2': t * t})
+    return tmp_path
+
+
+@pytest.mark.parametrize('command', ['torque', 'simulate'])
+def test_a_robot_without_any_mass_has_no_torques(without_mass, command, capsys):
+    assert main([command, str(without_mass / 'all.urdf'),
+                 '--trajectory', str(without_mass / 'motion.csv')]) == 2
+    assert 'no moving link has mass or inertia' in capsys.readouterr().err
+
+
+def test_a_link_without_mass_is_warned_about(without_mass, capsys):
+    assert main(['torque', str(without_mass / 'first.urdf'),
+                 '--trajectory', str(without_mass / 'motion.csv')]) == 0
+    assert 'warning: link_1 moves but has no mass' in capsys.readouterr().err
+    assert main(['generate', str(without_mass / 'all.urdf')]) == 0
+    assert capsys.readouterr().err.count('warning:') == 2

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +13,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.errors import ChainError
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
@@ -55,6 +57,33 @@ def add_joints_argument(parser: argparse.ArgumentParser, purpose: str) -> None:
 def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
     """Return the chain of `robot_from_arguments`."""
     return robot_from_arguments(arguments).chain
+
+
+def weighed_chain_from_arguments(arguments: argparse.Namespace) -> Chain:
+    """
+    Return the chain of `robot_from_arguments`, for commands whose results are torques.
+
+    :raises ChainError: no moving link has mass or inertia, so that all torques would be zero.
+    """
+    chain = chain_from_arguments(arguments)
+    if len(_massless_links(chain)) == len(chain):
+        raise ChainError(
+            f'{arguments.robot}: no moving link has mass or inertia, so every torque would be '
+            'zero; add <inertial> to its links, or let robot-dynamics identify find its '
+            'parameters')
+    warn_of_massless_links(chain)
+    return chain
+
+
+def warn_of_massless_links(chain: Chain) -> None:
+    """Name every link that moves without mass and inertia, on the standard error output."""
+    for name in _massless_links(chain):
+        print(f'warning: {name} moves but has no mass and no inertia', file=sys.stderr)
+
+
+def _massless_links(chain: Chain) -> list[str]:
+    return [name for name, link in zip(chain.link_names, chain.links)
+            if not link.standard_parameters.any()]
 
 
 def _vector(text: str) -> tuple[float, float, float]:

@@ -15,7 +15,8 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    chain_from_arguments,
+    note_rigid_joints,
+    robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
@@ -70,7 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Design the motion, print how good it is and write it."""
-    chain = chain_from_arguments(arguments)
+    robot = robot_from_arguments(arguments)
+    note_rigid_joints(robot, 'the torques of the motion are those of')
+    chain = robot.chain
     if not arguments.rate > 0.0:
         raise ExcitationError(f'--rate must be positive, got {arguments.rate:g}')
     begin = time.monotonic()

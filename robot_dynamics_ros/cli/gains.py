@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.output.resolve() == arguments.joints.resolve()):
         raise ParameterError(f'{arguments.output}: is the file given with --joints, whose other '
                              'entries would be lost; write another file and copy the gains')
-    chain, effort, _ = robot_from_arguments(arguments)
+    chain, effort, *_ = robot_from_arguments(arguments)
     xx, xy, xz, yy, yz, zz = arguments.inertia
     payload = payload_inertia(arguments.mass, arguments.com,
                               [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -10,7 +10,8 @@ from pathlib import Path
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    chain_from_arguments,
+    note_rigid_joints,
+    robot_from_arguments,
     warn_of_massless_links,
 )
 from robot_dynamics_ros.cli.support.output import write_file
@@ -40,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the source."""
     from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 
-    chain = chain_from_arguments(arguments)
+    robot = robot_from_arguments(arguments)
+    note_rigid_joints(robot, 'generated functions are of')
+    chain = robot.chain
     file: Path | None = arguments.parameters
     parameters = None if file is None else read_parameters(file, chain)
     if parameters is None:

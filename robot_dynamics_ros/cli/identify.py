@@ -13,6 +13,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     RecordedRobot,
     add_recording_arguments,
     recordings_from_arguments,
+    note_rigid_joints,
     robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
@@ -78,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Identify, write both files and print the verdict."""
     robot = robot_from_arguments(arguments)
+    note_rigid_joints(robot, 'the identified model has')
     recordings = recordings_from_arguments(arguments, robot.chain, arguments.recordings)
     given = {field.name: getattr(arguments, field.name, None)
              for field in fields(IdentificationSettings)}

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify the payload, print it and write it."""
-    chain, effort, _ = robot_from_arguments(arguments)
+    chain, effort, *_ = robot_from_arguments(arguments)
     arm = read_parameters(arguments.parameters, chain)
     recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
     load = identify_payload(chain, arm, recordings, effort=effort)

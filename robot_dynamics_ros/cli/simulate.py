@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    weighed_chain_from_arguments,
+    weighed_robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -32,7 +33,7 @@ from robot_dynamics_ros.simulation.closed_loop import ClosedLoopRun, LoadChange,
 from robot_dynamics_ros.simulation.compared_controllers import CONTROLLERS, make_controller
 from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.robot import SPRING_DAMPING, SimulatedRobot
 
 _DEFAULTS = AdaptiveSettings()
 #: Width of the spans over which errors are averaged in the plot [s].
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trajectory', metavar='FILE.csv', type=Path,
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m] '
                         '(default: ten seconds inside the limits of the robot)')
-    add_joints_argument(parser, 'rotor inertia, friction, limits, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, limits, payload, stiffness')
     parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
                         action='append', help='a point mass [kg] at a place in the tip frame [m] '
                         'that appears at a time [s], unknown to the controller; may be repeated, '
@@ -79,14 +80,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate the controllers one after the other, print and draw."""
-    chain = weighed_chain_from_arguments(arguments)
+    robot = weighed_robot_from_arguments(arguments)
+    chain = robot.chain
     motion = _motion(arguments, chain)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)
     runs, names = [], arguments.controller or ['computed_torque', 'slotine_li']
     for name in names:
         try:
-            runs.append(_simulated(name, arguments, motion, *models))
+            runs.append(_simulated(name, arguments, motion, *models, robot.stiffness))
         except StateError as error:
             print(f'{name}: unstable: {error}')
     if runs:
@@ -104,7 +106,7 @@ def _motion(arguments: argparse.Namespace, chain: Chain) -> Trajectory:
 
 
 def _simulated(name: str, arguments: argparse.Namespace, motion: Trajectory, model: Model,
-               true: Model) -> ClosedLoopRun:
+               true: Model, stiffness: Array | None) -> ClosedLoopRun:
     settings = AdaptiveSettings(
         law=name, bandwidth=(arguments.bandwidth,), learn=tuple(arguments.learn),
         learning_time=arguments.learning_time, friction_time=arguments.friction_time,
@@ -114,7 +116,8 @@ def _simulated(name: str, arguments: argparse.Namespace, motion: Trajectory, mod
     # the arm moves in steps of at most a millisecond
     steps = max(1, round(1000.0 / arguments.rate))
     robot = SimulatedRobot(true.chain, true, q=motion.positions[0],
-                           step=1.0 / (steps * arguments.rate))
+                           step=1.0 / (steps * arguments.rate),
+                           stiffness=stiffness, spring_damping=SPRING_DAMPING)
     return run_closed_loop(controller, robot, motion, rate=arguments.rate, loads=arguments.payload,
                            noise=SensorNoise(velocity=arguments.velocity_noise),
                            seed=arguments.seed, name=name)

@@ -15,11 +15,12 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
-    weighed_chain_from_arguments,
+    weighed_robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
+from robot_dynamics_ros.dynamics.joints.elastic import ElasticModel, MotorMotion
 from robot_dynamics_ros.files.csv_table import (
     CsvTable,
     TableError,
@@ -34,20 +35,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--trajectory', metavar='FILE.csv', required=True, type=Path,
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m]; '
                         'missing derivatives come from a spline')
-    add_joints_argument(parser, 'rotor inertia, friction, limits, payload')
+    add_joints_argument(parser, 'rotor inertia, friction, limits, payload, stiffness')
     parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
-                        help='write t, tau_<joint> [N m, N]')
+                        help='write t, tau_<joint> [N m, N]; with a stiffness in the joints file '
+                        'also q_motor_<joint> [rad, m]')
     parser.add_argument('--plot', metavar='FILE.png', type=Path, help='draw the torques')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute, print and write the torques."""
-    chain = weighed_chain_from_arguments(arguments)
-    motion = motion_from_table(read_csv_table(arguments.trajectory), chain)
-    tau = compile_model(chain).torque(motion.q, motion.qd, motion.qdd)
+    robot = weighed_robot_from_arguments(arguments)
+    chain = robot.chain
+    source = read_csv_table(arguments.trajectory)
+    motion = motion_from_table(source, chain)
+    motors = (None if robot.stiffness is None
+              else motor_motion(source, chain, robot.stiffness, motion))
+    tau = (compile_model(chain).torque(motion.q, motion.qd, motion.qdd) if motors is None
+           else motors.torque)
     print(summary(chain, motion.t, tau))
+    columns = {f'tau_{name}': tau[:, i] for i, name in enumerate(chain.joint_names)}
+    if motors is not None and robot.stiffness is not None:
+        bent = motors.position - motion.q
+        elastic = np.flatnonzero(np.isfinite(robot.stiffness)).tolist()
+        print('Elastic joints, largest deflection: ' + ', '.join(
+            f'{chain.joint_names[i]} {short(float(np.max(np.abs(bent[:, i]))))} '
+            f'{"rad" if chain.joints[i].revolute else "m"}' for i in elastic))
+        columns |= {f'q_motor_{chain.joint_names[i]}': motors.position[:, i] for i in elastic}
     if arguments.output is not None:
-        columns = {f'tau_{name}': tau[:, i] for i, name in enumerate(chain.joint_names)}
         write_csv_table(arguments.output, {'t': motion.t, **columns})
     if arguments.plot is not None:
         plot(chain, motion.t, tau, arguments.plot)
@@ -82,6 +96,26 @@ def motion_from_table(source: CsvTable, chain: Chain) -> Motion:
     if qdd is None:
         qdd = _derivative(source, t, qd)
     return Motion(t, q, qd, qdd)
+
+
+def motor_motion(source: CsvTable, chain: Chain, stiffness: Array, motion: Motion) -> MotorMotion:
+    """
+    Return what the motors of elastic joints must do (Khalil & Dombre 9.35).
+
+    Jerk and snap, which their torque depends on, are those of a quintic spline through the
+    accelerations.
+
+    :raises TableError: too few samples for them.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    degree = 5
+    if len(motion.t) <= degree:
+        raise TableError(f'{source.source}: {len(motion.t)} samples are too few for the torque of '
+                         f'elastic joints; give at least {degree + 1}')
+    rates = make_interp_spline(motion.t, motion.qdd, degree)
+    return ElasticModel(chain, stiffness).inverse(motion.q, motion.qd, motion.qdd,
+                                                  rates(motion.t, 1), rates(motion.t, 2))
 
 
 def _derivative(source: CsvTable, t: Array, values: Array) -> Array:

@@ -50,7 +50,7 @@ from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
 from robot_dynamics_ros.simulation.mujoco_robot import MujocoRobot
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.robot import SPRING_DAMPING, SimulatedRobot
 
 #: Physics engines.
 ENGINES = ('own', 'mujoco')
@@ -105,7 +105,7 @@ class SimulatedRobotNodeSettings(RobotNodeSettings):
         0.5, 'integral time of the PID where no gains are given [s]; 0 = no integral',
         minimum=0.0, maximum=100.0)
     spring_damping: float = setting(
-        0.001, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
+        SPRING_DAMPING, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
 
 
 class SimulatedRobotNode(RobotNode):

@@ -27,6 +27,9 @@ from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, firs
 #: Below this velocity the secant of the friction is taken at this velocity [rad/s, m/s].
 _CREEP = 1e-6
 
+#: Damping of the springs of elastic joints relative to their stiffness [s], where none is given.
+SPRING_DAMPING = 0.001
+
 
 class SimulatedRobot:
     """

@@ -42,3 +42,10 @@ def test_what_cannot_be_done_is_one_line_and_code_2(words, capsys):
         code = exit.code
     assert code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_stiffness_that_is_not_used_is_not_passed_over_in_silence(tmp_path, capsys):
+    joints = tmp_path / 'joints.yaml'
+    joints.write_text('joints: {joint_1: {stiffness: 900.0}}\n')
+    assert main(['generate', str(URDF_FOLDER / 'planar_2r.urdf'), '--joints', str(joints)]) == 0
+    assert 'the stiffness of joint_1 is not used' in capsys.readouterr().err

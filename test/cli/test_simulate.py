@@ -107,3 +107,14 @@ def test_a_picture_that_cannot_be_written_is_named(tmp_path, trajectory, capsys)
     assert main(['simulate', ROBOT, '--trajectory', trajectory, '--controller', 'pid', '--plot',
                  nowhere]) == 2
     assert 'where.png: the plot cannot be written' in capsys.readouterr().err
+
+
+def test_the_stiffness_of_the_joints_file_bends_the_arm(tmp_path, trajectory, capsys):
+    words = ['simulate', ROBOT, '--trajectory', trajectory, '--controller', 'computed_torque']
+    found = []
+    for stiffness in ('', ', stiffness: 2000.0'):
+        joints = tmp_path / 'joints.yaml'
+        joints.write_text('joints: {joint_1: {rotor_inertia: 0.2' + stiffness + '}}\n')
+        assert main([*words, '--joints', str(joints)]) == 0
+        found.append(float(errors(capsys.readouterr().out)['computed_torque'][0]))
+    assert found[1] > 1.2 * found[0]

@@ -9,7 +9,12 @@ from support.oracle import Oracle
 from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
-from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros import (
+    ElasticModel,
+    chain_from_urdf,
+    compile_model,
+    read_joints_file,
+)
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
@@ -143,3 +148,29 @@ def test_a_link_without_mass_is_warned_about(without_mass, capsys):
     assert 'warning: link_1 moves but has no mass' in capsys.readouterr().err
     assert main(['generate', str(without_mass / 'all.urdf')]) == 0
     assert capsys.readouterr().err.count('warning:') == 2
+
+
+def test_elastic_joints_need_the_torque_of_their_motors(tmp_path, swing, capsys):
+    t, q, qd, qdd = swing
+    joints = tmp_path / 'joints.yaml'
+    joints.write_text('joints:\n  joint_2: {stiffness: 900.0, rotor_inertia: 0.4}\n')
+    file = write(tmp_path / 'motion.csv', t, q=q, qd=qd, qdd=qdd)
+    tau = torques(tmp_path, '--trajectory', file, '--joints', str(joints))
+    assert 'Elastic joints, largest deflection: joint_2 ' in capsys.readouterr().out
+    w = np.linspace(2.0, 4.0, 6)
+    chain = read_joints_file(joints).applied_to(chain_from_urdf(ROBOT))
+    stiffness = np.array([np.inf, 900.0, *[np.inf] * 4])
+    exact = ElasticModel(chain, stiffness).inverse(q, qd, qdd, -w**2 * qd, -w**2 * qdd)
+    assert np.max(np.abs(tau - exact.torque)) < 1e-4 * np.max(np.abs(exact.torque))
+    rigid = compile_model(chain).torque(q, qd, qdd)
+    assert np.max(np.abs(tau - rigid)) > 0.01 * np.max(np.abs(rigid))
+    motor = read_csv_table(tmp_path / 'tau.csv').required_joints('q_motor', ['joint_2'])
+    assert_close(motor[:, 0], exact.position[:, 1], OTHER_IMPLEMENTATION)
+
+
+def test_an_elastic_joint_without_a_rotor_is_refused(tmp_path, swing, capsys):
+    joints = tmp_path / 'joints.yaml'
+    joints.write_text('joints: {joint_2: {stiffness: 900.0}}\n')
+    file = write(tmp_path / 'motion.csv', swing[0], q=swing[1])
+    assert main(['torque', str(ROBOT), '--trajectory', file, '--joints', str(joints)]) != 0
+    assert 'joint_2: an elastic joint needs a rotor_inertia' in capsys.readouterr().err

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
@@ -59,20 +62,21 @@ def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
     return robot_from_arguments(arguments).chain
 
 
-def weighed_chain_from_arguments(arguments: argparse.Namespace) -> Chain:
+def weighed_robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
     """
-    Return the chain of `robot_from_arguments`, for commands whose results are torques.
+    Return the robot of `robot_from_arguments`, for commands whose results are torques.
 
     :raises ChainError: no moving link has mass or inertia, so that all torques would be zero.
     """
-    chain = chain_from_arguments(arguments)
+    robot = robot_from_arguments(arguments)
+    chain = robot.chain
     if len(_massless_links(chain)) == len(chain):
         raise ChainError(
             f'{arguments.robot}: no moving link has mass or inertia, so every torque would be '
             'zero; add <inertial> to its links, or let robot-dynamics identify find its '
             'parameters')
     warn_of_massless_links(chain)
-    return chain
+    return robot
 
 
 def warn_of_massless_links(chain: Chain) -> None:
@@ -121,11 +125,13 @@ class RecordedRobot(NamedTuple):
     :param chain: robot with the payload.
     :param effort: meaning of its efforts; None = joint torques.
     :param payload: known payload in the tip frame, part of the chain; None = none.
+    :param stiffness: (n,) stiffness of its joints [N m/rad, N/m]; None = all are rigid.
     """
 
     chain: Chain
     effort: EffortSemantics | None
     payload: Inertia | None
+    stiffness: Array | None = None
 
 
 def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
@@ -138,7 +144,23 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
     if file is None:
         return RecordedRobot(chain, None, None)
     joints = read_joints_file(file)
-    return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload)
+    stiffness = joints.stiffness(chain)
+    return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload,
+                         stiffness if np.any(np.isfinite(stiffness)) else None)
+
+
+def note_rigid_joints(robot: RecordedRobot, what: str) -> None:
+    """
+    Say on stderr that the stiffness of a joints file is not used.
+
+    :param robot: robot of the command.
+    :param what: what is made of rigid joints, for the sentence.
+    """
+    if robot.stiffness is not None:
+        elastic = [name for name, stiffness in zip(robot.chain.joint_names, robot.stiffness)
+                   if np.isfinite(stiffness)]
+        print(f'note: {what} rigid joints; the stiffness of {", ".join(elastic)} is not used '
+              '(the commands torque and simulate use it)', file=sys.stderr)
 
 
 def recordings_from_arguments(arguments: argparse.Namespace, chain: Chain,

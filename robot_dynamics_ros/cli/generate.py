@@ -15,6 +15,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     warn_of_massless_links,
 )
 from robot_dynamics_ros.cli.support.output import write_file
+from robot_dynamics_ros.codegen.folding import ALL_ZEROS
 from robot_dynamics_ros.codegen.printers.library import c_library
 from robot_dynamics_ros.codegen.printers.library_build import GENERATED
 from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, LANGUAGES, standalone_source
@@ -30,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_joints_argument(parser, 'rotor inertia, friction, payload')
     parser.add_argument('--parameters', metavar='parameters.yaml', type=Path,
                         help='identified parameters (default: those of the robot description)')
+    parser.add_argument('--zeros', metavar='NAME', nargs='*',
+                        help='fold parameters that are zero (XX2, MX3, Fc1 ...); without names '
+                        'all that are zero in the robot description; other values are then '
+                        'refused')
+    parser.add_argument('--bake', action='store_true',
+                        help='take all values as numbers; no parameters are left')
     output = parser.add_mutually_exclusive_group()
     output.add_argument('-o', '--output', metavar='FILE', type=Path,
                         help='write to this file (default: print)')
@@ -48,10 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
     parameters = None if file is None else read_parameters(file, chain)
     if parameters is None:
         warn_of_massless_links(chain)
+    zeros = ALL_ZEROS if arguments.zeros == [] else arguments.zeros
     if arguments.library is not None:
-        _write_folder(arguments.library, c_library(chain, parameters))
+        _write_folder(arguments.library, c_library(chain, parameters, zeros=zeros,
+                                                   baked=arguments.bake))
         return 0
-    source = standalone_source(chain, arguments.function, arguments.language, parameters)
+    source = standalone_source(chain, arguments.function, arguments.language, parameters,
+                               zeros=zeros, baked=arguments.bake)
     if arguments.output is None:
         sys.stdout.write(source)
         return 0

@@ -12,8 +12,8 @@ from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     RecordedRobot,
     add_recording_arguments,
-    recordings_from_arguments,
     note_rigid_joints,
+    recordings_from_arguments,
     robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file

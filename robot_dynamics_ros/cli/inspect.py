@@ -6,22 +6,28 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.support.terminal import short, table
+from robot_dynamics_ros.codegen.folding import ALL_ZEROS
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
 from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, compare_formulations
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
+from robot_dynamics_ros.errors import ParameterError
 
 SETS = ('lin', 'khalil', 'numeric', 'gravity', 'inertia_matrix')
 
 #: Functions whose operations are told.
 COUNTED = ('inverse_dynamics', PUBLISHED, 'forward_dynamics', 'mass_matrix', 'regressor')
+
+#: Functions whose operations are told with zeros folded.
+FOLDED = ('inverse_dynamics', 'inverse_dynamics_with_wrench', 'forward_dynamics', 'mass_matrix')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +58,12 @@ class Inspection:
         self.disagreement = compare_formulations(chain, self.mlc)
         counts = compile_model(chain).operations
         self.operations = {name: counts[name] for name in COUNTED}
+        folded = compile_model(chain, zeros=ALL_ZEROS)
+        self.folded = folded.folded
+        self.operations_folded: dict[str, tuple[int, int]] = {}
+        for name in FOLDED:
+            with suppress(ParameterError):  # a joint that moves nothing has no acceleration
+                self.operations_folded[name] = folded.operations[name]
         self.findings = (*chain.findings, *self.mlc.findings)
 
     def as_data(self) -> dict[str, Any]:
@@ -70,6 +82,9 @@ class Inspection:
             },
             'operations': {name: {'multiplications': count[0], 'additions': count[1]}
                            for name, count in self.operations.items()},
+            'folded_zeros': list(self.folded),
+            'operations_folded': {name: {'multiplications': count[0], 'additions': count[1]}
+                                  for name, count in self.operations_folded.items()},
             'self_check': self.disagreement,
             'findings': [asdict(finding) for finding in self.findings],
         }
@@ -130,7 +145,10 @@ class Inspection:
     def _operations(self) -> str:
         counts = ', '.join(f'{name} {mult}/{add}'
                            for name, (mult, add) in self.operations.items())
-        return f'Multiplications/additions of the generated code: {counts}'
+        folded = ', '.join(f'{name} {mult}/{add}'
+                           for name, (mult, add) in self.operations_folded.items())
+        return (f'Multiplications/additions of the generated code: {counts}\n'
+                f'With {len(self.folded)} zeros folded (generate --zeros): {folded}')
 
     def _self_check(self) -> str:
         worst = max(self.disagreement, key=lambda name: self.disagreement[name])

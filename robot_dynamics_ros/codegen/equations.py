@@ -15,13 +15,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.graph import Graph, Node
-from robot_dynamics_ros.codegen.program import Argument, Program
+from robot_dynamics_ros.codegen.program import Argument, Program, Zero
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
@@ -46,6 +47,7 @@ from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vecto
 from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
+from robot_dynamics_ros.errors import ParameterError
 
 #: Inputs of every function; a name with ``_with_wrench`` appended takes a wrench as well.
 INPUTS = {
@@ -79,9 +81,11 @@ class Grouping:
 
     :param matrix: (10 n, p) from minimal parameters to grouped standard ones; exact zeros and
         ones where the algebra has them.
+    :param zeros: places of grouped parameters that are known to be zero.
     """
 
     matrix: Array
+    zeros: frozenset[int] = frozenset()
 
     @cached_property
     def _rows(self) -> list[list[tuple[int, float]]]:
@@ -96,7 +100,8 @@ class Grouping:
 
     def links(self, minimal: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return ten grouped parameters per link."""
-        x = [total([factor * minimal[k] for k, factor in row]) for row in self._rows]
+        x = [0.0 if place in self.zeros else total([factor * minimal[k] for k, factor in row])
+             for place, row in enumerate(self._rows)]
         return [x[i:i + 10] for i in range(0, len(x), 10)]
 
     def regressor(self, standard: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
@@ -273,8 +278,31 @@ class Equations:
         return [links + terms for links, terms in zip(self.regressor(), joints)]
 
 
+class Known(Protocol):
+    """
+    Parameters that are known when code is made: see `Folding`.
+
+    :param zeros: combinations that are zero.
+    :param entries: places that are zero by vector of joint parameters.
+    :param baked: all values by vector; empty = none.
+    """
+
+    @property
+    def zeros(self) -> tuple[Zero, ...]:
+        """Combinations that are zero."""
+
+    @property
+    def entries(self) -> Mapping[str, frozenset[int]]:
+        """Places that are zero."""
+
+    @property
+    def baked(self) -> Mapping[str, Sequence[float]]:
+        """All values."""
+
+
 def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | None = None, *,
-               arrangement: Arrangement | None = None, largest: int | None = None) -> Program:
+               arrangement: Arrangement | None = None, largest: int | None = None,
+               known: Known | None = None) -> Program:
     """
     Return the program of one function of INPUTS, with or without WITH_WRENCH.
 
@@ -283,7 +311,9 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
     :param form: what the joints are modelled with; None = nothing special.
     :param arrangement: which of equal formulations to use; None = the usual one.
     :param largest: limit of the graph.
+    :param known: parameters to take as numbers; None = none but the zeros of `grouping`.
     :raises GraphTooLarge: it has more than `largest` operations.
+    :raises ParameterError: with the known parameters it has no value.
     """
     graph = Graph(largest)
     plain = name.removesuffix(WITH_WRENCH)
@@ -292,18 +322,26 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
         inputs['wrench'] = graph.inputs('wrench', 6)
     parameters: dict[str, list[Node]] = {}
 
-    def parameter(vector: str, size: int) -> list[Node]:
+    def parameter(vector: str, size: int) -> Sequence[Scalar]:
+        if known is not None and vector in known.baked:
+            return known.baked[vector]
         if vector not in parameters:
             parameters[vector] = graph.parameters(vector, size)
-        return parameters[vector]
+        zeros = known.entries.get(vector, ()) if known is not None else ()
+        return [0.0 if i in zeros else node for i, node in enumerate(parameters[vector])]
 
-    outputs = Equations(chain, grouping, form or JointForm(), inputs, parameter, graph,
-                        arrangement or Arrangement()).result(name)
+    try:
+        outputs = Equations(chain, grouping, form or JointForm(), inputs, parameter, graph,
+                            arrangement or Arrangement()).result(name)
+    except ZeroDivisionError:
+        raise ParameterError(f'{name} of {chain.robot} has no value where these parameters are '
+                             'folded: a joint moves nothing that has inertia') from None
     return Program(name,
                    tuple(Argument(key, len(nodes)) for key, nodes in inputs.items()),
                    tuple(Argument(key, len(nodes)) for key, nodes in parameters.items()),
                    tuple(outputs), result_shape(name, len(chain), grouping.matrix.shape[1]),
-                   graph)
+                   graph, tuple(zero for zero in (known.zeros if known is not None else ())
+                                if zero.vector in parameters))
 
 
 def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,

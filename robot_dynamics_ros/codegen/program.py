@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -46,6 +47,26 @@ class Argument(NamedTuple):
     width: int
 
 
+class Zero(NamedTuple):
+    """
+    A combination of parameters that is taken to be zero.
+
+    :param name: its name, ``XX2`` or ``Fv2``.
+    :param vector: vector of parameters that it is made of.
+    :param terms: places in it, and factors.
+    :param tolerance: size up to which it is zero, for what rounding leaves.
+    """
+
+    name: str
+    vector: str
+    terms: tuple[tuple[int, float], ...]
+    tolerance: float = 0.0
+
+    def value(self, values: Sequence[float]) -> float:
+        """Return its value for the entries of the vector."""
+        return sum(factor * float(values[place]) for place, factor in self.terms)
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """
@@ -60,6 +81,7 @@ class Program:
     :param outputs: results in row-major order.
     :param shape: shape of the result of one state.
     :param graph: where the operations are.
+    :param zeros: what the operations take for granted about the parameters.
     """
 
     name: str
@@ -68,6 +90,7 @@ class Program:
     outputs: tuple[Value, ...]
     shape: tuple[int, ...]
     graph: Graph
+    zeros: tuple[Zero, ...] = ()
 
     @cached_property
     def _needed(self) -> list[int]:

@@ -105,7 +105,8 @@ class SimulatedRobotNodeSettings(RobotNodeSettings):
         0.5, 'integral time of the PID where no gains are given [s]; 0 = no integral',
         minimum=0.0, maximum=100.0)
     spring_damping: float = setting(
-        SPRING_DAMPING, 'damping of elastic joints over their stiffness [s]', minimum=0.0, maximum=1.0)
+        SPRING_DAMPING, 'damping of elastic joints over their stiffness [s]', minimum=0.0,
+        maximum=1.0)
 
 
 class SimulatedRobotNode(RobotNode):

@@ -61,6 +61,13 @@ def constants_function(program: Program, name: str, *, private: bool = False) ->
     lines += _body(statements)
     lines += [f'    k[{i}] = {text};' for i, text in enumerate(statements.outputs)]
     zero = _zero(program.parameters)
+    if program.zeros:
+        zero.append('    /* folded as zero: another value makes all results NaN */')
+    for each in program.zeros:
+        terms = ' + '.join(f'{each.vector}[{i}]' if factor == 1.0 else
+                           f'{factor!r} * {each.vector}[{i}]' for i, factor in each.terms)
+        zero += [f'    if (!(fabs({terms}) <= {each.tolerance!r})) {{ /* {each.name} */',
+                 '        zero = NAN;', '    }']
     return [*lines, *zero, f'    k[{count - 1}] = zero;', '}']
 
 

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.equations import Equations, Grouping, grouping_of
+from robot_dynamics_ros.codegen.folding import Folding, folding_of
 from robot_dynamics_ros.codegen.printers import c
 from robot_dynamics_ros.codegen.printers.explanations import (
     column_names,
@@ -52,7 +55,8 @@ _FAST_MATH = """\
 #endif"""
 
 
-def c_library(chain: Chain, parameters: MlcEstimate | None = None) -> dict[str, str]:
+def c_library(chain: Chain, parameters: MlcEstimate | None = None, *,
+              zeros: str | Sequence[str] | None = None, baked: bool = False) -> dict[str, str]:
     """
     Return the files of a CMake project with the dynamics of a robot as a C99 library.
 
@@ -63,6 +67,8 @@ def c_library(chain: Chain, parameters: MlcEstimate | None = None) -> dict[str, 
     :param chain: the robot.
     :param parameters: default values of the parameters, such as identified ones; None = those of
         the chain.
+    :param zeros: 'chain' or names: parameters to fold as zero, as for `standalone_source`.
+    :param baked: take all values as numbers: the struct of parameters has no effect.
     :returns: text of every file by its path in the folder of the library.
     :raises ParameterError: the parameters belong to another robot, or are not finite.
     """
@@ -72,7 +78,7 @@ def c_library(chain: Chain, parameters: MlcEstimate | None = None) -> dict[str, 
     if bad:
         raise ParameterError(f'the parameters of {estimate.robot} are not finite '
                              f'({", ".join(bad)}): every torque would be NaN')
-    library = _Library(chain, estimate, values)
+    library = _Library(chain, estimate, values, zeros, baked)
     prefix, name = library.prefix, library.name
     expected = expected_results(chain, library.grouping, library.form, values, library.programs)
     return {'CMakeLists.txt': cmake_lists(name),
@@ -90,11 +96,15 @@ class _Library:
     :param chain: the robot.
     :param estimate: its parameters.
     :param values: their values by name.
+    :param zeros: parameters to fold as zero.
+    :param baked: take all values as numbers.
     """
 
     chain: Chain
     estimate: MlcEstimate
     values: dict[str, list[float]]
+    zeros: str | Sequence[str] | None
+    baked: bool
 
     @cached_property
     def prefix(self) -> str:
@@ -108,13 +118,18 @@ class _Library:
     def grouping(self) -> Grouping:
         return grouping_of(self.chain, self.estimate.mlc)
 
+    @cached_property
+    def folding(self) -> Folding:
+        return folding_of(self.chain, self.estimate.mlc, self.grouping,
+                          self.estimate.joint_physics, self.zeros, self.baked)
+
     @property
     def form(self) -> JointForm:
         return JointForm.of(self.estimate.joint_physics)
 
     @cached_property
     def programs(self) -> list[Program]:
-        return [best_program(self.chain, self.grouping, function, self.form)
+        return [best_program(self.chain, self.grouping, function, self.form, self.folding)
                 for function in LIBRARY_FUNCTIONS]
 
     def header(self) -> str:
@@ -123,7 +138,8 @@ class _Library:
         guard = f'{self.name}_h'.upper()
         count = prefix.upper()
         lines = [*c.comment([*robot_lines(chain, 'Dynamics'),
-                             f'model_hash {self.estimate.model_hash}', self._origin, '',
+                             f'model_hash {self.estimate.model_hash}', self._origin,
+                             *self._folded, '',
                              *_USE.format(prefix=prefix).splitlines(), '',
                              'Joints, in the order of all vectors:', *joint_lines(chain)]),
                  f'#ifndef {guard}', f'#define {guard}', '',
@@ -198,6 +214,17 @@ class _Library:
         return (f'Default parameters: {sum(self.estimate.identified)} of '
                 f'{len(self.estimate.mlc)} identified from {self.estimate.samples} samples, the '
                 'others those of the robot description.')
+
+    @property
+    def _folded(self) -> list[str]:
+        """What is not a parameter of the functions."""
+        lines = []
+        if self.folding.zeros:
+            lines += wrap('Folded as zero, other values make all results NaN: '
+                          + ', '.join(self.folding.names), 95)
+        if self.folding.baked:
+            lines.append('All parameters are baked in: the struct of parameters has no effect.')
+        return lines
 
     @property
     def _data(self) -> list[str]:

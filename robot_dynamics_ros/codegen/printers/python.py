@@ -10,7 +10,7 @@ from typing import Any
 from robot_dynamics_ros.codegen.graph import ELEMENTARY
 from robot_dynamics_ros.codegen.printers.plain_text import plain
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
-from robot_dynamics_ros.codegen.program import Argument, Program
+from robot_dynamics_ros.codegen.program import Argument, Program, Zero
 
 #: Outputs or names per line.
 _PER_LINE = 6
@@ -46,7 +46,7 @@ def standalone(program: Program, prefix: str, header: Sequence[str],
                   ']']
     if count:
         parts += ['', '', *_guarded(f'{prefix}_constants', parameters, f'[nan] * {count}',
-                                    prologue(program), program.parameters)]
+                                    prologue(program), program.parameters, program.zeros)]
     return '\n'.join([*parts, '', '', *_guarded(
         prefix, f'{inputs}, k' if count else inputs, f'[nan] * {size}', body(program),
         (*program.inputs, Argument('k', count)))]) + '\n'
@@ -57,12 +57,23 @@ def _texts(values: Sequence[float]) -> list[str]:
 
 
 def _guarded(name: str, arguments: str, otherwise: str, statements: Statements,
-             vectors: Iterable[Argument]) -> list[str]:
-    """Return a function that calculates nothing from numbers that are not finite."""
+             vectors: Iterable[Argument], zeros: Iterable[Zero] = ()) -> list[str]:
+    """Return a function that calculates nothing from numbers that are not finite, or folded."""
     unpacked = ', '.join(f'*{word}' for word in arguments.split(', '))
     lines = _function(name, vectors, statements).splitlines()
     return [lines[0], f'    if not all(map(isfinite, [{unpacked}])):',
-            f'        return {otherwise}', *lines[1:]]
+            f'        return {otherwise}', *_refusals(zeros, otherwise), *lines[1:]]
+
+
+def _refusals(zeros: Iterable[Zero], otherwise: str) -> list[str]:
+    """Return lines that look at what is folded as zero."""
+    lines = []
+    for zero in zeros:
+        terms = ' + '.join(f'{zero.vector}[{i}]' if factor == 1.0 else
+                           f'{factor!r} * {zero.vector}[{i}]' for i, factor in zero.terms)
+        lines += [f'    if abs({terms}) > {zero.tolerance!r}:  # {zero.name} is folded as zero',
+                  f'        return {otherwise}']
+    return lines
 
 
 def compiled(source: str, name: str, mathematics: ModuleType) -> Callable[..., list[Any]]:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from textwrap import wrap
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
@@ -16,6 +18,7 @@ from robot_dynamics_ros.codegen.equations import (
     grouping_of,
     program_of,
 )
+from robot_dynamics_ros.codegen.folding import Folding, folding_of
 from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.printers.explanations import (
     entry_lines,
@@ -39,7 +42,8 @@ _LONGEST_NAME = 40
 
 
 def standalone_source(chain: Chain, function: str, language: str,
-                      parameters: MlcEstimate | None = None) -> str:
+                      parameters: MlcEstimate | None = None, *,
+                      zeros: str | Sequence[str] | None = None, baked: bool = False) -> str:
     """
     Return the source of one function: its own file, without any other of this package.
 
@@ -47,18 +51,23 @@ def standalone_source(chain: Chain, function: str, language: str,
     :param function: one of FUNCTIONS.
     :param language: one of LANGUAGES.
     :param parameters: present values of the parameters; None = those of the chain.
-    :raises ParameterError: unknown function or language, or parameters of another robot.
+    :param zeros: 'chain' or names: parameters to fold as zero, as for `compile_model`; other
+        values for them make all results NaN.
+    :param baked: take all values as numbers: the source has no parameters.
+    :raises ParameterError: unknown function or language, parameters of another robot, or a name
+        in `zeros` that is unknown or not zero.
     """
     for kind, word, known in (('function', function, FUNCTIONS),
                               ('language', language, LANGUAGES)):
         if word not in known:
             raise ParameterError(f"unknown {kind} '{word}'; known are {', '.join(known)}")
     estimate = estimate_to_print(chain, parameters)
-    best = best_program(chain, grouping_of(chain, estimate.mlc), function,
-                        JointForm.of(estimate.joint_physics))
+    grouping = grouping_of(chain, estimate.mlc)
+    folding = folding_of(chain, estimate.mlc, grouping, estimate.joint_physics, zeros, baked)
+    best = best_program(chain, grouping, function, JointForm.of(estimate.joint_physics), folding)
     printer = c.standalone if language == 'c' else python.standalone
     return printer(best, f'{identifier(chain.robot)}_{function}',
-                   _header(chain, estimate.mlc, best), parameter_values(estimate))
+                   _header(chain, estimate.mlc, best, folding), parameter_values(estimate))
 
 
 def estimate_to_print(chain: Chain, parameters: MlcEstimate | None) -> MlcEstimate:
@@ -85,10 +94,13 @@ def parameter_values(estimate: MlcEstimate) -> dict[str, list[float]]:
     return {'mlc': estimate.mlc.values.tolist(), **joint_parameters(estimate.joint_physics)}
 
 
-def best_program(chain: Chain, grouping: Grouping, function: str, form: JointForm) -> Program:
+def best_program(chain: Chain, grouping: Grouping, function: str, form: JointForm,
+                 folding: Folding | None = None) -> Program:
     """Return the program of a function in the arrangement with the fewest operations."""
+    folded = grouping if folding is None else folding.grouping(grouping)
+
     def program(arrangement: Arrangement) -> Program:
-        return program_of(chain, grouping, function, form, arrangement=arrangement)
+        return program_of(chain, folded, function, form, arrangement=arrangement, known=folding)
 
     if 'regressor' in function:  # there is nothing to choose
         return program(Arrangement())
@@ -101,7 +113,7 @@ def identifier(name: str) -> str:
     return words if words[:1].isalpha() else f'robot_{words}'.strip('_')
 
 
-def _header(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
+def _header(chain: Chain, mlc: MlcSet, program: Program, folding: Folding) -> list[str]:
     """Return what a reader has to know about every vector."""
     multiplications, additions = program.operations
     first, second = robot_lines(chain, program.name)
@@ -111,6 +123,11 @@ def _header(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
              'A non-finite input or parameter makes all results NaN.', '',
              'Set the constants once, and again whenever a parameter changes; then call the '
              'function.', '']
+    if folding.zeros:
+        lines += [*wrap('Folded as zero, other values make all results NaN: '
+                        + ', '.join(folding.names), 95), '']
+    if folding.baked:
+        lines += ['All parameters are baked in as numbers.', '']
     for vector in program.inputs:
         lines += [f'input {vector.name}[{vector.width}]', *entry_lines(chain, vector.name), '']
     for vector in program.parameters:

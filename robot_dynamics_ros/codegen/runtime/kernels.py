@@ -20,6 +20,7 @@ from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.equations import Grouping, loop_form, program_of, result_shape
+from robot_dynamics_ros.codegen.folding import Folding
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
 from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, loaded_function, this_machine
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
@@ -28,6 +29,7 @@ from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.runtime.entry import Call, new_call
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.errors import ParameterError
 
 
 class Snapshot:
@@ -247,12 +249,15 @@ class Kernels:
     :param chain: the robot.
     :param grouping: grouping of the minimal parameters.
     :param backend: 'python', 'numpy' or 'llvm'.
+    :param folding: parameters to take as numbers; None = none.
     """
 
-    def __init__(self, chain: Chain, grouping: Grouping, backend: str) -> None:
+    def __init__(self, chain: Chain, grouping: Grouping, backend: str,
+                 folding: Folding | None = None) -> None:
         """Generate nothing yet."""
         self._chain = chain
-        self._grouping = grouping
+        self._folding = folding or Folding()
+        self._grouping = self._folding.grouping(grouping)
         self._backend = backend
         self._kernels: dict[tuple[JointForm, str], Kernel] = {}
         self._lock = threading.Lock()
@@ -270,7 +275,8 @@ class Kernels:
 
         :raises GraphTooLarge: it has more than `largest` operations.
         """
-        return program_of(self._chain, self._grouping, name, form, largest=largest)
+        return program_of(self._chain, self._grouping, name, form, largest=largest,
+                          known=self._folding)
 
     def kernel(self, form: JointForm, name: str) -> Kernel:
         """
@@ -295,7 +301,7 @@ class Kernels:
     def _new_kernel(self, form: JointForm, name: str) -> Kernel:
         try:
             program = self.program(form, name, LONGEST_PROGRAM)
-        except GraphTooLarge:
+        except (GraphTooLarge, ParameterError):  # too long, or nothing but NaN
             return LoopKernel(self._chain, self._grouping, name)
         if self._backend == 'llvm':
             return MachineKernel(program, self._chain)

@@ -9,7 +9,7 @@ also while other threads call, and every result belongs to one of the two parame
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, grouping_of
+from robot_dynamics_ros.codegen.folding import folding_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
 from robot_dynamics_ros.codegen.printers.explanations import column_names
 from robot_dynamics_ros.codegen.runtime.entry import new_function
@@ -37,15 +38,23 @@ _NUMBA = 'numba'
 _SETTABLE = ('parameters', 'joint_physics')
 
 
-def compile_model(chain: Chain, backend: str = 'auto') -> Model:
+def compile_model(chain: Chain, backend: str = 'auto', *,
+                  zeros: str | Sequence[str] | None = None, baked: bool = False) -> Model:
     """
     Return the dynamics of a chain; every function is compiled when it is first called.
+
+    Parameters that are zero for good may be folded (Khalil & Dombre's "simplified" models): the
+    code is shorter, and refuses other values for them.
 
     :param chain: the robot; its inertias and joint physics are the first parameters.
     :param backend: 'llvm' (formerly 'numba'): machine code; 'numpy': generated Python, a batch
         on numpy rows; 'python': generated Python, one state after the other; 'auto': 'llvm'
         where llvmlite is installed, else 'numpy'.
-    :raises ParameterError: unknown backend, or llvmlite cannot be used.
+    :param zeros: 'chain': fold every link parameter and joint term that is zero in `chain`; or
+        the names of those to fold, such as ``XX2``, ``MX3``, ``Fc1``; None = fold none.
+    :param baked: take all values of `chain` as numbers; none can be replaced.
+    :raises ParameterError: unknown backend, llvmlite cannot be used, or a name in `zeros` that is
+        unknown or not zero.
     """
     if backend == _NUMBA:
         backend = 'llvm'
@@ -55,7 +64,7 @@ def compile_model(chain: Chain, backend: str = 'auto') -> Model:
         raise ParameterError(f"backend 'llvm': {why_not()}; 'auto' takes what is there")
     if backend == 'auto':
         backend = 'numpy' if why_not() else 'llvm'
-    return Model(chain, backend)
+    return Model(chain, backend, zeros, baked)
 
 
 class Model:
@@ -67,12 +76,17 @@ class Model:
     ``out=``, a float64 array for the result. Made by `compile_model`.
     """
 
-    def __init__(self, chain: Chain, backend: str) -> None:
+    def __init__(self, chain: Chain, backend: str, zeros: str | Sequence[str] | None = None,
+                 baked: bool = False) -> None:
         """Find the minimal parameters of `chain`."""
         self._chain = chain
         self._backend = backend
         self._mlc = minimal_parameters(chain)
-        self._kernels = Kernels(chain, grouping_of(chain, self._mlc), backend)
+        grouping = grouping_of(chain, self._mlc)
+        self._zeros = zeros if isinstance(zeros, str) or zeros is None else tuple(zeros)
+        self._folding = folding_of(chain, self._mlc, grouping, chain.joint_physics, self._zeros,
+                                   baked)
+        self._kernels = Kernels(chain, grouping, backend, self._folding)
         self._lock = threading.Lock()
         self._snapshot = Snapshot(self._mlc.values, chain.joint_physics)
         self._calls = [self._snapshot.calls]
@@ -98,7 +112,8 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what cannot be made again: everything but compiled code."""
-        return _restored, (self._chain, self._backend, self.parameters, self.joint_physics)
+        return _restored, (self._chain, self._backend, self.parameters, self.joint_physics,
+                           self._zeros, bool(self._folding.baked))
 
     @property
     def chain(self) -> Chain:
@@ -109,6 +124,11 @@ class Model:
     def backend(self) -> str:
         """Name of the backend in use."""
         return self._backend
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """Names of the parameters that are zero in the code; any other value is refused."""
+        return self._folding.names
 
     @property
     def forms(self) -> dict[str, str]:
@@ -164,6 +184,7 @@ class Model:
             old = self._snapshot
             snapshot = Snapshot(old.minimal if values is None else values,
                                 old.physics if physics is None else physics)
+            self._folding.check(snapshot.values)
             self._kernels.prepare(snapshot)
             self._snapshot = snapshot
             self._calls[0] = snapshot.calls
@@ -261,7 +282,8 @@ def _checked(out: Array | None, shape: tuple[int, ...]) -> Array | None:
     return out if out.flags.c_contiguous and out.flags.aligned else None
 
 
-def _restored(chain: Chain, backend: str, parameters: Array, physics: JointPhysics) -> Model:
-    model = compile_model(chain, backend)
+def _restored(chain: Chain, backend: str, parameters: Array, physics: JointPhysics,
+              zeros: str | Sequence[str] | None, baked: bool) -> Model:
+    model = compile_model(chain, backend, zeros=zeros, baked=baked)
     model.swap(parameters, physics)
     return model

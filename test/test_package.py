@@ -29,7 +29,7 @@ ROOMS = (
     'estimation.regression', 'estimation.consistency', 'estimation.parameters',
     'estimation.identification', 'estimation.payload', 'estimation.excitation', 'estimation',
     'control', 'control.learned', 'control.adaptive',
-    'robot', 'simulation', 'nodes.support', 'nodes.trajectories', 'nodes',
+    'robot', 'calibration', 'simulation', 'nodes.support', 'nodes.trajectories', 'nodes',
     'cli.support', 'cli', 'demo',
 )
 

@@ -241,6 +241,9 @@ class OnlineEstimator:
             self._frozen = True
             return None
         Y = self._terms.regressor(state.q[None], state.qd[None], state.qdd[None])[0]
+        if not np.isfinite(Y).all():  # once absorbed, it would never leave the triangle
+            self._cut += CutOut(invalid_state=1)
+            return None
         sample = np.ascontiguousarray(Y[:, self._columns]), state.tau
         error = None
         far = far_off(recursion, sample, np.sqrt(self._squares[1]))

@@ -12,6 +12,7 @@ from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.estimation.online import OnlineEstimator
+from robot_dynamics_ros.estimation.smoothing.fixed_lag import SmoothedState
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 DURATION = 25.0
@@ -92,6 +93,27 @@ def test_one_velocity_of_1000_rad_s_poisons_nothing(case):
         measured['qd'][len(measured['qd']) * 2 // 3, 1] = 1e3
 
     assert case.assert_unharmed(spoil).implausible_state == 1
+
+
+@pytest.mark.parametrize('at', [1600, 1601, 1602])
+def test_one_joint_state_without_velocities_poisons_nothing(slow_case, at):
+    estimator, d = OnlineEstimator(slow_case.wrong), slow_case.data
+    q, qd, tau = slow_case.measured.values()
+    for k in range(len(q)):
+        estimator.feed(d.t[k], q[k], None if k == at else qd[k], tau[k])
+    clean = slow_case.error(slow_case.learn())
+    assert slow_case.error(estimator) < GROWTH * clean + NEGLIGIBLE
+    assert estimator.estimate().state == EstimateState.CONVERGED
+
+
+def test_what_is_not_finite_is_never_absorbed(slow_case, monkeypatch):
+    estimator = slow_case.learn()
+    before = estimator.estimate()
+    spoiled = SmoothedState(99.0, np.zeros(4), np.ones(4), np.full(4, np.nan), np.zeros(4))
+    monkeypatch.setattr(estimator._sampler, 'feed_many', lambda *_: [spoiled])
+    assert estimator.feed(99.0, np.zeros(4), np.ones(4), np.zeros(4)) is None
+    np.testing.assert_array_equal(estimator.estimate().mlc.values, before.mlc.values)
+    assert estimator.cut_out.invalid_state == 1
 
 
 @pytest.mark.parametrize('value', [3.0, 1e3, 1e155])

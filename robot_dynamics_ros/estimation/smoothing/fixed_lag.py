@@ -269,8 +269,8 @@ class FixedLagSmoother:
         rates = np.array([self._rate @ window[:, :2 * n] for window in windows])
         q, qd, tau = middles[:, :n], middles[:, n:2 * n], middles[:, 2 * n:]
         seen, qdd = rates[:, :n], rates[:, n:]  # the velocities that the positions show
-        if not np.isfinite(qd).all():
-            missing = ~np.isfinite(qd).all(axis=1)
+        if not np.isfinite(qdd).all():  # its window is the wider one
+            missing = ~np.isfinite(qdd).all(axis=1)
             qd[missing] = seen[missing]
             qdd[missing] = [self._second_rate @ windows[k][:, :n]
                             for k in np.flatnonzero(missing)]

@@ -43,6 +43,21 @@ def test_motion_comes_out_late_but_right(with_speed):
         np.testing.assert_allclose(state.tau, 2 * state.q, atol=1e-12)
 
 
+@pytest.mark.parametrize('size', [1, 7])
+def test_samples_without_velocity_among_others_give_finite_states(size):
+    t = np.arange(1000) * STEP
+    q, qd = np.sin(3 * t)[:, None], 3 * np.cos(3 * t)[:, None]
+    smoother, states = FixedLagSmoother(1, STEP, CUTOFF), []
+    for k in range(0, 1000, size):
+        part = slice(k, k + size)
+        states += smoother.feed_many(t[part], q[part], None if k // size == 50 else qd[part],
+                                     q[part])
+    at = np.array([state.t for state in states])
+    np.testing.assert_allclose(np.diff(at), STEP, atol=1e-9)
+    np.testing.assert_allclose([state.qd[0] for state in states], 3 * np.cos(3 * at), atol=2e-3)
+    np.testing.assert_allclose([state.qdd[0] for state in states], -9 * np.sin(3 * at), atol=2e-3)
+
+
 def test_the_cutoff_frequency_is_halved():
     t = np.arange(2000) * STEP
     wave = np.sin(2 * np.pi * CUTOFF * t)[:, None]

@@ -16,32 +16,43 @@ from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
+#: Names of the gains, as joint_trajectory_controller has them.
+GAIN_NAMES = ('p', 'i', 'd', 'i_clamp_max', 'i_clamp_min')
+
 
 @dataclass(frozen=True, eq=False)
 class PidGains:
     """
-    Gains of n joints, none negative.
+    Gains of n joints, none negative but i_clamp_min.
 
     :param p: (n,) [N m/rad, N/m].
     :param i: (n,) [N m/(rad s), N/(m s)].
     :param d: (n,) [N m s/rad, N s/m].
-    :param i_clamp: (n,) largest effort of the integral part [N m, N].
+    :param i_clamp_max: (n,) largest effort of the integral part [N m, N].
+    :param i_clamp_min: (n,) smallest effort of the integral part [N m, N], not positive; None =
+        -i_clamp_max.
     """
 
     p: Array
     i: Array
     d: Array
-    i_clamp: Array
+    i_clamp_max: Array
+    # None is replaced by -i_clamp_max
+    i_clamp_min: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check them."""
-        for name in ('p', 'i', 'd', 'i_clamp'):
+        if self.i_clamp_min is None:
+            object.__setattr__(self, 'i_clamp_min', -np.asarray(self.i_clamp_max, dtype=float))
+        for name in GAIN_NAMES:
             values = read_only(getattr(self, name))
             if values.shape != np.shape(self.p) or values.ndim != 1:
                 raise ParameterError(f'PID: {name} has shape {values.shape}, p has '
                                      f'{np.shape(self.p)}')
-            if not np.all(np.isfinite(values) & (values >= 0.0)):
-                raise ParameterError(f'PID: {name} must be finite and not negative, got {values}')
+            sign = -1.0 if name == 'i_clamp_min' else 1.0
+            if not np.all(np.isfinite(values) & (sign * values >= 0.0)):
+                raise ParameterError(f'PID: {name} must be finite and not '
+                                     f"{'negative' if sign > 0.0 else 'positive'}, got {values}")
             object.__setattr__(self, name, values)
 
 
@@ -71,7 +82,7 @@ class Pid:
         """
         g = self.gains
         self.integral_effort = np.clip(self.integral_effort + g.i * error * step,
-                                        -g.i_clamp, g.i_clamp)
+                                        g.i_clamp_min, g.i_clamp_max)
         return g.p * error + self.integral_effort + g.d * error_rate
 
 

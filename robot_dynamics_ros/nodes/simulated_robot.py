@@ -26,7 +26,7 @@ from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.runtime.model import compile_model
-from robot_dynamics_ros.control.pid import PidGains
+from robot_dynamics_ros.control.pid import GAIN_NAMES, PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.support.conversion import (
     joint_state,
@@ -62,14 +62,18 @@ PATIENCE = 1.0
 OWN_START = 1.0
 
 _GAINS = JointSetting(
-    'gains', 'gains of the PID of a joint; i_clamp bounds the integral part [N m, N]; none = from '
-    'pid_frequency and integral_time',
-    '{joint_1: {p: 100.0, i: 50.0, d: 10.0, i_clamp: 5.0}}')
+    'gains', 'gains of the PID of a joint, as of joint_trajectory_controller; i_clamp_max and '
+    'i_clamp_min bound the integral part [N m, N]; none = from pid_frequency and integral_time',
+    '{joint_1: {p: 100.0, i: 50.0, d: 10.0, i_clamp_max: 5.0, i_clamp_min: -5.0}}')
 
 
 @dataclass(frozen=True)
 class SimulatedRobotNodeSettings(RobotNodeSettings):
-    """Settings; also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp``."""
+    """
+    Settings.
+
+    Also ``effort_limits.<joint>`` and ``gains.<joint>.p | i | d | i_clamp_max | i_clamp_min``.
+    """
 
     of_joints: ClassVar[tuple[JointSetting, ...]] = (_GAINS, EFFORT_LIMITS)
 
@@ -177,7 +181,7 @@ class SimulatedRobotNode(RobotNode):
     def _gains(self, default: PidGains, names: tuple[str, ...]) -> PidGains:
         """Return the gains given for a joint, and the default ones elsewhere."""
         rows = {}
-        for key in ('p', 'i', 'd', 'i_clamp'):
+        for key in GAIN_NAMES:
             given = [declare_number(self, f'{_GAINS.name}.{name}.{key}', _GAINS.description)
                      for name in names]
             rows[key] = np.array([fallback if value is None else value

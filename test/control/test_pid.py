@@ -9,7 +9,7 @@ from robot_dynamics_ros.errors import ParameterError
 
 
 def gains(**changes):
-    values = {'p': [100.0], 'i': [50.0], 'd': [5.0], 'i_clamp': [2.0]}
+    values = {'p': [100.0], 'i': [50.0], 'd': [5.0], 'i_clamp_max': [2.0]}
     return PidGains(**{**values, **changes})
 
 
@@ -34,7 +34,15 @@ def test_reset_empties_the_integral():
     assert pid.effort(np.zeros(1), np.zeros(1), 0.01)[0] == 0.0
 
 
-@pytest.mark.parametrize('changes', [{'p': [-1.0]}, {'d': [np.nan]}, {'i': [1.0, 2.0]}])
+def test_the_integral_may_be_bounded_otherwise_below():
+    pid = Pid(gains(p=[0.0], d=[0.0], i_clamp_min=[-0.5]))
+    for _ in range(1000):
+        pid.effort(np.array([-1.0]), np.zeros(1), 0.01)
+    assert pid.effort(np.array([0.0]), np.zeros(1), 0.01)[0] == -0.5
+
+
+@pytest.mark.parametrize('changes', [{'p': [-1.0]}, {'i_clamp_min': [0.1]}, {'d': [np.nan]},
+                                     {'i': [1.0, 2.0]}])
 def test_impossible_gains_are_refused(changes):
     with pytest.raises(ParameterError, match='PID'):
         gains(**changes)

@@ -47,7 +47,8 @@ class RelayingNode(FeedforwardNode):
 #: Name, and per choice of settings: class and parameters; together they have all interfaces.
 NODES = {
     'adaptive_controller': [(AdaptiveControllerNode, {})],
-    'dynamics_server': [(DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True})],
+    'dynamics_server': [(DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True,
+                                              'effort_source': 'commands'})],
     'excitation': [(ExcitationNode, {})],
     'feedforward': [(RelayingNode, {'follow_mlc': True, 'controller_action': CONTROLLER}),
                     (FeedforwardNode, {'mode': 'stream'}), (FeedforwardNode, {'mode': 'float'})],
@@ -58,7 +59,7 @@ NODES = {
 }
 #: Needs control_msgs to be seen: the third source of efforts, and what the controller does.
 EXTRA = {**{(name, 'topics', 'subscribe'): {'controller_state'}
-            for name in ('identification', 'payload_identification')},
+            for name in ('dynamics_server', 'identification', 'payload_identification')},
          ('feedforward', 'topics', 'subscribe'): {
              'controller_state', CONTROLLER.replace('follow_joint_trajectory',
                                                     'controller_state')}}

@@ -28,8 +28,11 @@ def generate_launch_description():
     return LaunchDescription([
         *declare_arguments(),
         DeclareLaunchArgument('mode', default_value='trajectory',
-                              choices=['trajectory', 'stream'],
-                              description='Trajectories with efforts, or a stream of torques.'),
+                              choices=['trajectory', 'stream', 'float'],
+                              description='Trajectories with efforts, a stream of torques along '
+                                          'them, or torques that let the arm be led by hand; '
+                                          'the last two need a forward_command_controller as '
+                                          'controller_name.'),
         DeclareLaunchArgument('gravity_mode', default_value='full',
                               choices=['full', 'none', 'only'],
                               description='none where the robot compensates gravity itself.'),

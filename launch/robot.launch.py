@@ -17,15 +17,15 @@ from robot_dynamics_ros.nodes.support.learning_node import EFFORT_SOURCES
 
 def make_nodes(context):
     learn = switched_on(context, 'learn')
+    source = {'effort_source': value(context, 'effort_source')}
+    topics = [(topic, f'{value(context, "controller_name")}/{topic}')
+              for topic in ('commands', 'controller_state')]
     nodes = [node(context, 'dynamics_server', parameters={
-        'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn},
-        remappings=[('mlc', 'identification/mlc')])]
+        'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn, **source},
+        remappings=[('mlc', 'identification/mlc'), *topics])]
     if learn:
         nodes.append(node(context, 'identification', parameters={
-            'checkpoint_file': value(context, 'checkpoint_file'),
-            'effort_source': value(context, 'effort_source')},
-            remappings=[(topic, f'{value(context, "controller_name")}/{topic}')
-                        for topic in ('commands', 'controller_state')]))
+            'checkpoint_file': value(context, 'checkpoint_file'), **source}, remappings=topics))
     return nodes
 
 
@@ -40,8 +40,8 @@ def generate_launch_description():
                                           'learns.'),
         DeclareLaunchArgument('effort_source', default_value='joint_states',
                               choices=list(EFFORT_SOURCES),
-                              description='Where the identification node finds the efforts: '
-                                          'measured, or what the controller commands.'),
+                              description='Where the nodes find the efforts: measured, or what '
+                                          'the controller commands.'),
         DeclareLaunchArgument('checkpoint_file', default_value='',
                               description='Keeps what is learned over a restart.'),
         IncludeLaunchDescription(

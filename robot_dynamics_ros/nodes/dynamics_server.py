@@ -32,6 +32,7 @@ from robot_dynamics_ros.nodes.support.conversion import (
     payload_to_message,
 )
 from robot_dynamics_ros.nodes.support.joint_states import JointStates
+from robot_dynamics_ros.nodes.support.learning_node import EffortSource, effort_source_setting
 from robot_dynamics_ros.nodes.support.parameter_source import ParameterSource, SourceSettings
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED, RobotNode
 from robot_dynamics_ros.nodes.support.runner import run
@@ -53,6 +54,7 @@ class DynamicsServerNodeSettings(SourceSettings):
     publish_shares: bool = setting(
         False, 'publish the contributions to the torque of the measured motion: ~/gravity, '
                '~/coriolis, ~/friction, ~/residual, ~/external_torque')
+    effort_source: str = effort_source_setting()
     observer_bandwidth: float = setting(
         30.0, 'bandwidth of the momentum observer of the external torque [rad/s]', minimum=0.1,
         maximum=1e4)
@@ -82,7 +84,7 @@ class DynamicsServerNode(RobotNode):
             self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
                             for name in TorqueShares._fields}
         if self.settings.publish_shares or self.settings.follow_mlc:
-            self._joints.subscribe()
+            self._joints.subscribe(EffortSource(self, self.settings.effort_source))
 
     def use_robot(self, robot: Robot) -> None:
         """Read the joint states of this robot from now on; the payload stays attached."""

@@ -26,9 +26,10 @@ CASES = {
     'adaptive_controller': [{}],
     'adaptive_demo': [{}],
     'demo': [{}, {'learn': 'false', 'excite': 'true'}],
-    'feedforward': [{}, {'mode': 'stream'}],
+    'feedforward': [{}, {'mode': 'stream'}, {'mode': 'float'}],
     'gazebo': [{}, {'learn': 'true', 'namespace': 'arm', 'gui': 'false'}],
-    'robot': [{}, {'learn': 'true', 'publish_shares': 'true'},
+    'robot': [{}, {'mode': 'float', 'controller_name': 'forward_effort_controller'},
+              {'learn': 'true', 'publish_shares': 'true'},
               {'effort_limits': '{joint_1: 12}', 'controller_action': 'arm/follow'}],
 }
 STARTED = [pytest.param(name, case, id=f'{name}-{number}')

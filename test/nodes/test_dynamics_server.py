@@ -7,7 +7,7 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from support.messages import diagnostics, joint_state_message, payload_message, published
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
@@ -193,6 +193,20 @@ def test_efforts_are_read_as_the_joints_file_says(make_node, planar, chain, tmp_
         node.receive(joint_state_message(time, Q, [0.0, 0.0],
                                                  [0.1 - 2.0 / 50.0, weight[1]]))
     np.testing.assert_allclose(residual[0].effort, [2.0, 0.0], atol=1e-9)
+
+
+def test_efforts_may_be_those_that_are_commanded(make_node, planar, chain):
+    node = make_node(DynamicsServerNode, robot_description=planar, publish_shares=True,
+                     observer_bandwidth=1000.0, effort_source='commands')
+    residual = published(node, '/residual')
+    weight = compile_model(chain).gravity_torque(Q)
+    node.receive(joint_state_message(1.0, Q, [0.0, 0.0], weight))
+    node.receive(joint_state_message(1.05, Q, [0.0, 0.0], weight))
+    assert not residual, 'nothing was commanded yet'
+    node.receive(Float64MultiArray(data=list(weight + 2.5)))
+    for time in (1.1, 1.15):
+        node.receive(joint_state_message(time, Q, [0.0, 0.0], weight))
+    np.testing.assert_allclose(residual[0].effort, [2.5, 2.5], atol=1e-9)
 
 
 @pytest.mark.parametrize('state', [

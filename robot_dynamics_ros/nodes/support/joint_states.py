@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
@@ -13,6 +14,13 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import sample_from_message
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
+
+
+class EffortFiller(Protocol):
+    """Whatever fills joint states with the efforts that belong to them."""
+
+    def fill(self, message: JointState) -> None:
+        """Put the efforts into a joint state."""
 
 
 class JointStates:
@@ -33,11 +41,13 @@ class JointStates:
         """
         self._node, self._use, self._wanted = node, use, wanted
         self._reader: JointStateReader | None = None
+        self._efforts: EffortFiller | None = None
         self.latest: JointSample | None = None
         self.stamp = Time()
 
-    def subscribe(self) -> None:
-        """Subscribe to joint_states."""
+    def subscribe(self, efforts: EffortFiller | None = None) -> None:
+        """Subscribe to joint_states; `efforts` fills them where they have others."""
+        self._efforts = efforts
         self._node.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
 
     def use_robot(self, chain: Chain) -> None:
@@ -62,6 +72,8 @@ class JointStates:
     def _on_joint_state(self, message: JointState) -> None:
         if self._reader is None or not self._wanted():
             return
+        if self._efforts is not None:
+            self._efforts.fill(message)
         try:
             self.latest = sample_from_message(self._reader, message, self._node.now)
             self.stamp = message.header.stamp

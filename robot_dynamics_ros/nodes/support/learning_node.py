@@ -95,6 +95,13 @@ def _controller_state_type() -> Any:
     return kind
 
 
+def effort_source_setting() -> Any:
+    """Return the field of the setting that says where the efforts come from."""
+    return setting(
+        'joint_states', 'topic of the measured efforts; where joint_states have the torque after '
+        'friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+
+
 #: Number of joint states that are handled together, and longest time that they wait for it [s].
 BATCH = 100
 LONGEST_WAIT = 0.1
@@ -104,9 +111,7 @@ LONGEST_WAIT = 0.1
 class LearningNodeSettings(RobotNodeSettings):
     """Settings of every node that learns from joint states."""
 
-    effort_source: str = setting(
-        'joint_states', 'topic of the measured efforts; where joint_states have the torque after '
-        'friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+    effort_source: str = effort_source_setting()
     reliable: bool = setting(
         True, 'ask for every joint state; false where they are sent as best effort')
     queue: int = setting(1000, 'number of joint states that may wait', minimum=1, maximum=100_000)

@@ -222,12 +222,15 @@ class FeedforwardNode(RobotNode):
                               p.largest_error, self._motion_limits)
 
     def come_to_rest(self) -> None:
-        """Command a safe torque: a controller applies the last one for ever."""
+        """Brake, or command a safe torque: a controller goes on with the last thing it got."""
+        moving = self._link.moving
         self._end('the node comes to rest')
         self._float.rest()
+        # the process may end next: let it arrive
         if self._stream is not None and self.settings.mode == 'stream':
-            # the process may end next: let it arrive
             self._commands.wait_for_all_acked(Duration(seconds=LAST_WORD))
+        elif moving:
+            self._link.wait_until_arrived(LAST_WORD)
 
     def stop_commanding(self) -> None:
         """Command a safe torque until the next trajectory."""
@@ -235,12 +238,15 @@ class FeedforwardNode(RobotNode):
 
     def _end(self, reason: str) -> None:
         self._float.stop(reason)
-        if self._relay is not None and self._relay.busy:
+        relay = self._relay if self._relay is not None and self._relay.busy else None
+        if relay is not None or self._link.moving:
             try:
                 self._link.stop()  # a cancelled goal is held without effort
-                self._relay.stop(f'stopped: {reason}')
+                if relay is not None:
+                    relay.stop(f'stopped: {reason}')
             except RobotDynamicsError:
-                self._relay.cancel()
+                if relay is not None:
+                    relay.cancel()
         if self._stream is not None:
             self._stream.stop(reason)
             self._on_stream_tick()

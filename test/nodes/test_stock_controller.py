@@ -238,6 +238,47 @@ def test_an_empty_trajectory_brakes_and_holds(make_cell):
     np.testing.assert_allclose(cell.controller.control.command, weight, rtol=0.01)
 
 
+@pytest.mark.parametrize(('limit', 'longest'), [(60.0, 0.2), (31.0, 0.7)])
+def test_a_motion_of_others_is_stopped_within_the_effort_limits(make_cell, limit, longest):
+    cell = make_cell(hold=False, effort_limits__joint_1=limit)
+    cell.controller.receive(moves(REST, (-1.0, 0.8), time=0.8))
+    cell.run(0.4)
+    before = cell.controller.q
+    cell.send(STOP)
+    sent, model = cell.last, compile_model(cell.controller.chain)
+    torque = model.torque(*sent.sample(np.linspace(0.0, sent.duration, 200))[:3])
+    assert np.all(np.abs(torque) < [limit, 30.0])
+    braking = sent.times[np.any(sent.velocities != 0.0, axis=1)].max()
+    assert 0.5 * longest < braking < longest
+    q, _, _ = cell.run(3.0)
+    assert np.abs(sent.positions[-1] - before).max() < 0.5 * longest * 2.5
+    np.testing.assert_allclose(q[-1], sent.positions[-1], atol=0.01)
+
+
+def test_a_motion_ends_with_the_node(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (1.0, -0.8)))
+    cell.run(0.7)
+    before = cell.controller.control.desired(cell.controller.time)
+    cell.node.trigger_deactivate()
+    cell.deliver()
+    assert len(cell.messages) == 2
+    q, _, error = cell.run(2.0)
+    assert np.abs(q[-1] - before.q).max() < 0.15
+    assert np.abs(error).max() < 0.005
+
+
+def test_nothing_is_sent_by_a_node_that_ends_at_rest(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (0.5, -0.4)))
+    cell.run(2.0)
+    cell.node.trigger_deactivate()
+    cell.deliver()
+    assert len(cell.messages) == 1
+
+
 def test_a_stop_without_any_knowledge_is_told(make_cell):
     cell = make_cell(informed=False)
     cell.send(STOP)

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.control.brake import shortest_brake
+from robot_dynamics_ros.control.brake import shortest_brake, shortest_brake_on_the_spot
 from robot_dynamics_ros.control.controller_watch import ControllerWatch
 from robot_dynamics_ros.control.feedforward import (
     Feedforward,
@@ -26,7 +27,6 @@ from robot_dynamics_ros.control.feedforward import (
     add_feedforward,
 )
 from robot_dynamics_ros.errors import StateError
-from robot_dynamics_ros.motion.braking import brake_on_the_spot
 from robot_dynamics_ros.motion.controller_state import controller_state
 from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
 from robot_dynamics_ros.nodes.support.conversion import (
@@ -40,8 +40,6 @@ from robot_dynamics_ros.nodes.support.joint_states import JointStates
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.robot import Robot
 
-#: Time to come to rest on the spot [s].
-BRAKE = 0.5
 #: Part of the effort limits below which a hold changes nothing.
 NOTHING = 1e-3
 
@@ -82,6 +80,21 @@ class ControllerLink:
         """Send a trajectory that was filled."""
         self._output.publish(message)
 
+    def wait_until_arrived(self, timeout: float) -> None:
+        """Wait until the controller has got what was sent, at most for a time [s]."""
+        self._output.wait_for_all_acked(Duration(seconds=timeout))
+
+    @property
+    def moving(self) -> bool:
+        """True while a trajectory that was sent has not come to rest at its end."""
+        running = self.watch.running(self._node.now)
+        if running is None:
+            return False
+        trajectory, elapsed = running
+        now = trajectory.sample(max(elapsed, 0.0))
+        return elapsed < trajectory.duration and bool(
+            np.any(now.q != trajectory.positions[-1]) or np.any(now.qd))
+
     def fill(self, message: JointTrajectory, *, as_goal: bool = False) -> JointTrajectory:
         """
         Return a trajectory with efforts, which is about to be sent.
@@ -112,13 +125,13 @@ class ControllerLink:
         node, now = self._node, self._node.now
         running, state = self.watch.running(now), self.watch.fresh(now)
         measured = self._joints.fresh(now, node.settings.joint_state_timeout)
-        names = settings.limits.joint_names
         if running is not None:
             brake = shortest_brake(robot.model, running[0], running[1], settings.limits)
         elif measured is not None or state is not None:
             q, qd = ((measured.q, measured.qd_or_rest) if measured is not None
                      else (state.q, state.qd))  # type: ignore[union-attr]
-            brake = brake_on_the_spot(names, q, qd, BRAKE, robot.chain.position_limits)
+            brake = shortest_brake_on_the_spot(robot.model, q, qd, settings.limits,
+                                               robot.chain.position_limits)
         else:
             raise StateError('no stop: nothing was sent, and there is neither a fresh joint state '
                              'nor a state of the controller')

@@ -23,6 +23,10 @@ First use; lists, views and other types; wrong shapes
     checks and converts the arrays, takes the Kernel (generated and compiled now, if it is new)
     and evaluates it. A machine-code Kernel leaves a Call in the Snapshot: the next call is quick.
 
+A batch in several threads
+    ``threads=2`` is not known to the Function: the method splits the batch and runs the same Call
+    on every part; kernels of a batch work without the interpreter's lock.
+
 Parameters are replaced
     A new Snapshot is made, with the Calls of all Kernels used so far, and put in place in one
     step. A call that is under way ends with the old one. Nothing is compiled, unless the joints

@@ -27,6 +27,7 @@ from robot_dynamics_ros.codegen.llvm.source import llvm_source
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.codegen.runtime.entry import Call, new_call
+from robot_dynamics_ros.codegen.runtime.threads import attempt_in_parts
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import ParameterError
@@ -98,11 +99,12 @@ class Kernel(Protocol):
         """Calculate the constants of new parameters."""
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
-                 out: Array | None) -> Array:
+                 out: Array | None, threads: int = 1) -> Array:
         """
         Return the result for arrays (n,) or (N, n) that fit together.
 
         :param out: C-contiguous array of the right shape for the result; None = a new one.
+        :param threads: threads for a batch; generated Python and the loop form use one.
         """
 
 
@@ -120,7 +122,7 @@ class LoopKernel:
         """Do nothing: a loop has no constants."""
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
-                 out: Array | None) -> Array:
+                 out: Array | None, threads: int = 1) -> Array:
         """Return the result."""
         return _delivered(loop_form(self._chain, self._grouping, self._name, snapshot.form,
                                     snapshot.values, arrays), out)
@@ -148,7 +150,7 @@ class PythonKernel:
         self._prologue.constants(snapshot)
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
-                 out: Array | None) -> Array:
+                 out: Array | None, threads: int = 1) -> Array:
         """Return the result."""
         *constants, zero = self._prologue.constants(snapshot).tolist()
         first = next(iter(arrays.values()))
@@ -197,7 +199,7 @@ class MachineKernel:
             self._width)
 
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
-                 out: Array | None) -> Array:
+                 out: Array | None, threads: int = 1) -> Array:
         """Return the result."""
         first = next(iter(arrays.values()))
         self._compile(first.ndim == 2 and len(first) >= self._width)
@@ -207,7 +209,8 @@ class MachineKernel:
         for fresh, place in ((False, out), (False, None), (True, out), (True, None)):
             if fresh or self._program.name not in snapshot.calls:
                 self.prepare(snapshot)
-            result = snapshot.calls[self._program.name].attempt(*contiguous, out=place)
+            result = attempt_in_parts(snapshot.calls[self._program.name], contiguous, place,
+                                      self.shape, threads)
             if result is not None:
                 return result
         if self._python is None:

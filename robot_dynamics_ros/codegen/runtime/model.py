@@ -25,6 +25,7 @@ from robot_dynamics_ros.codegen.printers.explanations import column_names
 from robot_dynamics_ros.codegen.runtime.entry import new_function
 from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
+from robot_dynamics_ros.codegen.runtime.threads import thread_count
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -73,7 +74,8 @@ class Model:
 
     Joint vectors are (n,) or (N, n) in the order of ``chain.joint_names``, SI units; results have
     the same form. A non-finite entry makes all results of its state NaN. Every function takes
-    ``out=``, a float64 array for the result. Made by `compile_model`.
+    ``out=``, a float64 array for the result, and ``threads=``, the number of threads for a batch
+    (0 = one for each processor core; same bits as with one). Made by `compile_model`.
     """
 
     def __init__(self, chain: Chain, backend: str, zeros: str | Sequence[str] | None = None,
@@ -195,7 +197,8 @@ class Model:
         return column_names(self._mlc, len(self._chain))
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                         wrench: ArrayLike | None = None, out: Array | None = None) -> Array:
+                         wrench: ArrayLike | None = None, out: Array | None = None,
+                         threads: int = 1) -> Array:
         """
         Return the torque of the rigid links [N m, N]: no rotors, no friction.
 
@@ -205,16 +208,18 @@ class Model:
         :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip
             link, at its origin, in its frame [N, N m].
         :param out: array for the result.
+        :param threads: threads for a batch of machine code; 0 = one for each processor core.
         """
-        return self._evaluate('inverse_dynamics', (q, qd, qdd), out, wrench)
+        return self._evaluate('inverse_dynamics', (q, qd, qdd), out, threads, wrench)
 
     def torque(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-               wrench: ArrayLike | None = None, out: Array | None = None) -> Array:
+               wrench: ArrayLike | None = None, out: Array | None = None,
+               threads: int = 1) -> Array:
         """Return the whole torque: rigid links, rotor inertia, friction and offset [N m, N]."""
-        return self._evaluate('torque', (q, qd, qdd), out, wrench)
+        return self._evaluate('torque', (q, qd, qdd), out, threads, wrench)
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, joint_terms: bool = False,
-                  *, out: Array | None = None) -> Array:
+                  *, out: Array | None = None, threads: int = 1) -> Array:
         """
         Return Y (n, p) or (N, n, p) with ``inverse_dynamics = Y @ parameters``.
 
@@ -222,10 +227,11 @@ class Model:
             offset of every joint; `columns` names all.
         """
         name = 'regressor_with_joint_terms' if joint_terms else 'regressor'
-        return self._evaluate(name, (q, qd, qdd), out)
+        return self._evaluate(name, (q, qd, qdd), out, threads)
 
     def reference_regressor(self, q: ArrayLike, qd: ArrayLike, qd_r: ArrayLike,
-                            qdd_r: ArrayLike, *, out: Array | None = None) -> Array:
+                            qdd_r: ArrayLike, *, out: Array | None = None,
+                            threads: int = 1) -> Array:
         """
         Return Slotine and Li's Y, (n, p) or (N, n, p): ``A qdd_r + C(q, qd) qd_r + Q = Y w``.
 
@@ -234,30 +240,33 @@ class Model:
         :param qd_r: reference velocities [rad/s, m/s].
         :param qdd_r: reference accelerations [rad/s^2, m/s^2].
         """
-        return self._evaluate('reference_regressor', (q, qd, qd_r, qdd_r), out)
+        return self._evaluate('reference_regressor', (q, qd, qd_r, qdd_r), out, threads)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None, threads: int = 1) -> Array:
         """Return A (n, n) or (N, n, n) of links and rotors [kg m^2, kg m, kg]."""
-        return self._evaluate('mass_matrix', (q,), out)
+        return self._evaluate('mass_matrix', (q,), out, threads)
 
-    def gravity_torque(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def gravity_torque(self, q: ArrayLike, *, out: Array | None = None, threads: int = 1) -> Array:
         """Return the torque that carries the weight [N m, N]."""
-        return self._evaluate('gravity_torque', (q,), out)
+        return self._evaluate('gravity_torque', (q,), out, threads)
 
-    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None) -> Array:
+    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None,
+                        threads: int = 1) -> Array:
         """Return the Coriolis and centrifugal torque C(q, qd) qd [N m, N]."""
-        return self._evaluate('coriolis_torque', (q, qd), out)
+        return self._evaluate('coriolis_torque', (q, qd), out, threads)
 
-    def friction_torque(self, qd: ArrayLike, *, out: Array | None = None) -> Array:
+    def friction_torque(self, qd: ArrayLike, *, out: Array | None = None,
+                        threads: int = 1) -> Array:
         """Return the torque of friction and offset [N m, N]."""
-        return self._evaluate('friction_torque', (qd,), out)
+        return self._evaluate('friction_torque', (qd,), out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                         wrench: ArrayLike | None = None, out: Array | None = None) -> Array:
+                         wrench: ArrayLike | None = None, out: Array | None = None,
+                         threads: int = 1) -> Array:
         """Return the accelerations qdd for which `torque` is `tau` [rad/s^2, m/s^2]."""
-        return self._evaluate('forward_dynamics', (q, qd, tau), out, wrench)
+        return self._evaluate('forward_dynamics', (q, qd, tau), out, threads, wrench)
 
-    def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None,
+    def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None, threads: int,
                   wrench: ArrayLike | None = None) -> Array:
         """Check the arrays, generate the function if it is new, and run it."""
         arrays = state_arrays(self._chain, **dict(zip(INPUTS[name], values)), wrench=wrench)
@@ -265,7 +274,8 @@ class Model:
         kernel = self._kernels.kernel(snapshot.form,
                                       name if wrench is None else name + WITH_WRENCH)
         shape = next(iter(arrays.values())).shape[:-1]
-        result = kernel.evaluate(snapshot, arrays, _checked(out, shape + kernel.shape))
+        result = kernel.evaluate(snapshot, arrays, _checked(out, shape + kernel.shape),
+                                 thread_count(threads))
         if out is not None and result is not out:
             out[...] = result
         return result if out is None else out

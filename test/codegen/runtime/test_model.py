@@ -473,7 +473,7 @@ class TestArrays:
 
     def test_a_compiled_function_can_still_be_inspected(self, arm, inputs):
         assert list(inspect.signature(arm.inverse_dynamics).parameters) == [
-            'q', 'qd', 'qdd', 'wrench', 'out']
+            'q', 'qd', 'qdd', 'wrench', 'out', 'threads']
 
 
 def test_an_unknown_backend_is_refused(demo_arm):

@@ -67,7 +67,7 @@ def test_angles_that_machine_code_declines_are_calculated_as_in_one_thread(model
 
 @pytest.mark.parametrize('threads', [-1, 1.5, '2', None, True])
 def test_a_wrong_number_of_threads_is_refused(model, rng, threads):
-    with pytest.raises(ParameterError, match='threads: .* is not a number of threads'):
+    with pytest.raises(ParameterError, match=r'threads: .* is not a number of threads'):
         model.torque(*states(rng, 'torque', 2), threads=threads)
 
 

@@ -38,13 +38,14 @@ setup(
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf'))),
         (f'share/{PACKAGE}/benchmark', ['benchmark/pinocchio_baseline.py']),
     ],
-    install_requires=['numpy', 'scipy', 'lxml', 'PyYAML', 'urchin'],
+    install_requires=['numpy', 'scipy', 'lxml', 'PyYAML', 'pycollada', 'urchin'],
     extras_require={
         'numba': ['numba'],
         'bags': ['rosbags'],
         'plots': ['matplotlib'],
         'simulation': ['mujoco'],
         'xacro': ['xacro'],
+        'collision': ['coal'],
     },
     zip_safe=False,
     entry_points={

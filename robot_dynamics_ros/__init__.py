@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.codegen.printers.library import c_library
     from robot_dynamics_ros.codegen.printers.standalone import standalone_source
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
+    from robot_dynamics_ros.collision.motion import Clearance, clearance
+    from robot_dynamics_ros.collision.obstacles import Obstacle, read_obstacles
+    from robot_dynamics_ros.collision.postures import (
+        PostureClearance,
+        find_free_posture,
+        free_path,
+        posture_clearance,
+        slow_trajectory,
+    )
+    from robot_dynamics_ros.collision.scene import CollisionScene, collision_scene
     from robot_dynamics_ros.control.feedforward import (
         Feedforward,
         FeedforwardSettings,
@@ -56,6 +66,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
     from robot_dynamics_ros.errors import (
         ChainError,
+        CollisionError,
         ExcitationError,
         IdentificationError,
         ParameterError,
@@ -128,6 +139,11 @@ _HOME = {
     'motion.waypoints': ('trajectory_from_waypoints',),
     'motion.trajectory_file': ('read_trajectory',),
     'motion.effort_limits': ('EffortLimits',),
+    'collision.scene': ('collision_scene', 'CollisionScene'),
+    'collision.obstacles': ('read_obstacles', 'Obstacle'),
+    'collision.motion': ('clearance', 'Clearance'),
+    'collision.postures': ('posture_clearance', 'PostureClearance', 'find_free_posture',
+                           'free_path', 'slow_trajectory'),
     'estimation.recordings.recording': ('Recording',),
     'estimation.recordings.files': ('read_recording', 'write_recording'),
     'estimation.settings': ('IdentificationSettings',),
@@ -153,7 +169,8 @@ _HOME = {
     'simulation.robot': ('SimulatedRobot',),
     'errors': (
         'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
-        'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError'),
+        'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',
+        'CollisionError'),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -174,6 +191,9 @@ __all__ = [
     'ElasticModel', 'MotorMotion',
     # motion
     'Trajectory', 'trajectory_from_waypoints', 'read_trajectory', 'EffortLimits',
+    # collisions
+    'collision_scene', 'CollisionScene', 'read_obstacles', 'Obstacle', 'clearance', 'Clearance',
+    'posture_clearance', 'PostureClearance', 'find_free_posture', 'free_path', 'slow_trajectory',
     # identification
     'Recording', 'read_recording', 'write_recording', 'IdentificationSettings', 'identify',
     'Identification', 'html_report', 'OnlineEstimator', 'MlcEstimate', 'read_parameters',
@@ -188,6 +208,7 @@ __all__ = [
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',
+    'CollisionError',
 ]
 
 

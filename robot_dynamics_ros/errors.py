@@ -36,3 +36,7 @@ class IdentificationError(RobotDynamicsError):
 
 class ExcitationError(RobotDynamicsError):
     """No exciting motion can be found within the limits."""
+
+
+class CollisionError(RobotDynamicsError):
+    """Collisions cannot be checked, or cannot be avoided."""

@@ -24,7 +24,7 @@ ROOMS = (
     'dynamics', 'dynamics.scalars', 'dynamics.recursions', 'dynamics.joints', 'dynamics.minimal',
     'dynamics.formulations',
     'codegen', 'codegen.printers', 'codegen.llvm', 'codegen.runtime',
-    'motion', 'motion.playing',
+    'motion', 'motion.playing', 'collision',
     'estimation.settings', 'estimation.recordings', 'estimation.smoothing',
     'estimation.regression', 'estimation.consistency', 'estimation.parameters',
     'estimation.identification', 'estimation.payload', 'estimation.excitation', 'estimation',
@@ -38,7 +38,7 @@ ROS = re.compile(r'rclpy|launch|launch_ros|ament_index_python|rcl_interfaces|bui
                  r'|robot_dynamics_interfaces|\w+_msgs|std_srvs')
 
 #: Slow to import or optional: imported inside the function that needs it.
-LAZY = {'cvxpy', 'matplotlib', 'mujoco', 'numba', 'rosbags', 'urchin', 'xacro'}
+LAZY = {'coal', 'collada', 'cvxpy', 'matplotlib', 'mujoco', 'numba', 'rosbags', 'urchin', 'xacro'}
 
 MODULES = sorted(PACKAGE.rglob('*.py'))
 
@@ -173,7 +173,8 @@ def test_every_ros_package_that_is_imported_is_a_dependency():
 
 def test_every_requirement_that_rosdep_knows_is_a_dependency():
     known = dependencies()
-    keys = {'mujoco': 'python3-mujoco-pip', 'numba': 'python3-numba', 'PyYAML': 'python3-yaml',
+    keys = {'coal': 'coal', 'mujoco': 'python3-mujoco-pip', 'numba': 'python3-numba',
+            'pycollada': 'python3-collada', 'PyYAML': 'python3-yaml',
             'rosbags': 'python3-rosbags-pip', 'urchin': 'python3-urchin-pip',
             'xacro': 'xacro'}
     setup = (ROOT / 'setup.py').read_text()

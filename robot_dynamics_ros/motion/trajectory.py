@@ -198,6 +198,29 @@ class Trajectory:
             2.0 * c[2] + s * (6.0 * c[3] + s * (12.0 * c[4] + s * 20.0 * c[5])),
             effort[piece] + s * slope[piece])
 
+    def knots(self) -> Array:
+        """Return the times (N + 1,) or (N,) where its curve changes, with 0 and its end [s]."""
+        return np.unique(np.concatenate([[0.0], self.times]))
+
+    def largest_velocities(self, begin: Array, end: Array) -> Array:
+        """
+        Return upper bounds (M, n) of the velocities in M intervals [rad/s, m/s].
+
+        :param begin: (M,) begin of each interval [s].
+        :param end: (M,) its end [s]; no knot is in between.
+        """
+        middle = 0.5 * (begin + end)
+        piece = np.searchsorted(self.times, middle, side='right')
+        moving = (piece > 0) & (piece < len(self))
+        T = np.where(moving, np.diff(self.times, append=self.times[-1])[piece - 1], 0.0)[:, None]
+        c = self._coefficients[:, piece]
+        # the acceleration of a piece lies inside the hull of its Bernstein coefficients
+        a0, a1, a2, a3 = 2.0 * c[2], 6.0 * c[3] * T, 12.0 * c[4] * T**2, 20.0 * c[5] * T**3
+        largest = np.max(np.abs([a0, a0 + a1 / 3.0, a0 + (2.0 * a1 + a2) / 3.0,
+                                 a0 + a1 + a2 + a3]), axis=0)
+        return np.asarray(np.where(moving[:, None], np.abs(self.sample(middle).qd)
+                                   + 0.5 * (end - begin)[:, None] * largest, 0.0))
+
     def _part_at(self, time: float) -> Trajectory:
         """
         Return the points around a time, as a trajectory of its own.

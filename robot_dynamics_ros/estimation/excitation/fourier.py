@@ -90,6 +90,22 @@ class FourierTrajectory:
                            (c * w) @ self.sine.T + (s * w) @ self.cosine.T,
                            (c * w**2) @ self.cosine.T - (s * w**2) @ self.sine.T)
 
+    def knots(self) -> Array:
+        """Return both ends [s]."""
+        return np.array([0.0, self.duration])
+
+    def largest_velocities(self, begin: Array, end: Array) -> Array:
+        """
+        Return upper bounds (M, n) of the velocities in M intervals [rad/s, m/s].
+
+        :param begin: (M,) begin of each interval [s].
+        :param end: (M,) its end [s].
+        """
+        w = 2.0 * np.pi / self.duration * np.arange(1, self.sine.shape[1] + 1)
+        largest = np.hypot(self.sine, self.cosine) @ w**2
+        return np.asarray(np.abs(self.sample(0.5 * (begin + end)).qd)
+                          + 0.5 * (end - begin)[:, None] * largest)
+
     def times(self, rate: float) -> Array:
         """Return equally spaced times from 0 to `duration`, at least `rate` per second."""
         return np.linspace(0.0, self.duration, int(np.ceil(self.duration * rate - 1e-9)) + 1)

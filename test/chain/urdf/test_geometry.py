@@ -8,7 +8,7 @@ import pytest
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.chain.urdf.geometry import body_geometries
-from robot_dynamics_ros.chain.urdf.mesh_files import mesh_vertices
+from robot_dynamics_ros.chain.urdf.mesh_files import read_mesh
 
 CORNERS = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, 0.1]])
 FACES = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
@@ -119,7 +119,7 @@ def test_names_that_lead_out_of_the_folders_are_not_opened(tmp_path):
     (tmp_path / 'inner' / 'way.stl').symlink_to(tmp_path / 'link.stl')
     for name in ('../link.stl', 'package://../link.stl', str(tmp_path / 'link.stl'),
                  f'file://{tmp_path}/link.stl', 'way.stl', 'a\0b.stl', 'x' * 5000):
-        assert mesh_vertices(name, [tmp_path / 'inner']) is None
+        assert read_mesh(name, [tmp_path / 'inner']) is None
 
 
 @pytest.mark.parametrize('name, data', [
@@ -127,4 +127,4 @@ def test_names_that_lead_out_of_the_folders_are_not_opened(tmp_path):
     ('link.stl', binary_stl()[:-1]), ('link.obj', b'v nan 0 0\n'), ('link.dae', b'<COLLADA/>')])
 def test_damaged_and_foreign_meshes_are_not_read(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    assert mesh_vertices(name, [tmp_path]) is None
+    assert read_mesh(name, [tmp_path]) is None

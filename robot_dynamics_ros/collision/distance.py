@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Distances between parts in many postures at once.
+
+Capsules around the parts bound all distances from below, for all postures at once. Only what may
+be near is given to coal: convex hulls first, then triangles, where a hull touches and the mesh
+does not. The floor needs no coal: its distance is that of the lowest corner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.collision.kinematics import BodyFrames, body_frames
+from robot_dynamics_ros.collision.parts import Part, coal_module
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.collision.scene import CollisionScene
+
+#: Number that stands for the floor in the first column of the pairs.
+FLOOR = -1
+
+#: Nearest points closer than this say nothing about the direction between them [m].
+_DIRECTION = 1e-7
+
+Indices = NDArray[np.int64]
+
+
+class Distances(NamedTuple):
+    """
+    Distances of M pairs of parts.
+
+    :param value: (M,) distances [m]; negative: how deep convex parts overlap; 0: meshes touch.
+    :param direction: (M, 3) unit vector from the first part to the second, in the base frame.
+    :param point: (M, 3) point of the second part that is nearest to the first, in the base frame.
+    """
+
+    value: Array
+    direction: Array
+    point: Array
+
+
+class Postures:
+    """
+    Distances of the pairs of a scene in N postures, computed when asked for.
+
+    :param scene: robot and surroundings.
+    :param q: (N, n) joint positions [rad, m].
+    """
+
+    def __init__(self, scene: CollisionScene, q: Array) -> None:
+        self.scene, self.q = scene, q
+        self.frames: BodyFrames = body_frames(scene.chain, q)
+        self._transforms: dict[tuple[int, int], Any] = {}
+
+    def bounds(self) -> Array:
+        """Return lower bounds (N, P) of the distances of all pairs [m]."""
+        a, b = self.scene.pairs.T
+        ends, radius = self._capsules()
+        result = np.empty((len(self.q), len(a)))
+        floor = a == FLOOR
+        if np.any(floor):
+            heights = ends @ self.scene.up
+            lowest = np.min(heights, axis=-1) - radius
+            result[:, floor] = lowest[:, b[floor]] - self.scene.floor_height
+        both = ~floor
+        first, second = ends[:, a[both]], ends[:, b[both]]
+        result[:, both] = (segment_distances(first[:, :, 0], first[:, :, 1], second[:, :, 0],
+                                             second[:, :, 1])
+                           - radius[a[both]] - radius[b[both]])
+        return result
+
+    def _capsules(self) -> tuple[Array, Array]:
+        """Return the ends (N, parts, 2, 3) of all capsules, and their radii (parts,)."""
+        ends, radii, bodies = self.scene.capsules
+        R, p = self.frames.rotation[bodies], self.frames.origin[bodies]
+        moved = np.einsum('kNij,kej->Nkei', R, ends) + p.transpose(1, 0, 2)[:, :, None]
+        return moved, radii
+
+    def distances(self, sample: Indices, pair: Indices, enough: Array) -> Distances:
+        """
+        Return the distances of some pairs in some postures.
+
+        :param sample: (M,) numbers of the postures.
+        :param pair: (M,) numbers of the pairs.
+        :param enough: (M,) distance from which the hull of a mesh is good enough [m].
+        """
+        M = len(sample)
+        value, direction, point = np.empty(M), np.empty((M, 3)), np.empty((M, 3))
+        scene = self.scene
+        for k in range(M):
+            i, number = int(sample[k]), int(pair[k])
+            a, b = scene.pairs[number]
+            if a == FLOOR:
+                value[k], point[k] = self._over_floor(i, int(b))
+                direction[k] = scene.up
+                continue
+            value[k] = self._between(scene.hulls[number], i, int(a), int(b), False, direction,
+                                     point, k)
+            if scene.exact[number] and value[k] < enough[k]:
+                value[k] = self._between(scene.meshes[number], i, int(a), int(b), True,
+                                         direction, point, k)
+        return Distances(value, direction, point)
+
+    def _between(self, compute: Any, i: int, a: int, b: int, exact: bool, direction: Array,
+                 point: Array, k: int) -> float:
+        """Return the distance of two parts; write direction and point into row k."""
+        request, result = self.scene.request, self.scene.result
+        result.clear()
+        found = float(compute(self._transform(i, a), self._transform(i, b), request, result))
+        first, second = result.getNearestPoint1(), result.getNearestPoint2()
+        way = second - first
+        direction[k] = way / found if found > _DIRECTION else result.normal
+        point[k] = second
+        if exact and found <= 0.0:
+            return 0.0
+        return found
+
+    def _transform(self, i: int, number: int) -> Any:
+        """Return where a part is, for coal."""
+        part = self.scene.parts[number]
+        own = part.shape.mesh is None  # a primitive has a frame of its own
+        key = (i, number) if own else (i, -1 - part.body)
+        found = self._transforms.get(key)
+        if found is None:
+            R, p = self.frames.rotation[part.body, i], self.frames.origin[part.body, i]
+            if own:
+                pose = part.shape.pose
+                R, p = R @ pose.rotation, R @ pose.translation + p
+            found = self._transforms[key] = coal_module().Transform3s(R, p)
+        return found
+
+    def true_distance(self, i: int, pair: int) -> float:
+        """Return the distance of the triangles of a pair; 0 also where one holds the other."""
+        a, b = (int(k) for k in self.scene.pairs[pair])
+        row = np.empty((2, 1, 3))
+        found = self._between(self.scene.meshes[pair], i, a, b, True, row[0], row[1], 0)
+        return 0.0 if self.enclosed(i, pair) else found
+
+    def enclosed(self, i: int, pair: int) -> bool:
+        """Return whether one mesh of a pair is inside the other: triangles alone do not tell."""
+        a, b = (int(k) for k in self.scene.pairs[pair])
+        return a != FLOOR and (self._holds(i, a, b) or self._holds(i, b, a))
+
+    def _holds(self, i: int, outer: int, inner: int) -> bool:
+        """Return whether a mesh encloses a corner of another part."""
+        around, part = self.scene.parts[outer], self.scene.parts[inner]
+        R, p = self.frames.rotation[:, i], self.frames.origin[:, i]
+        corner = R[part.body] @ part.points[0] + p[part.body]
+        return around.encloses(R[around.body].T @ (corner - p[around.body]))
+
+    def _over_floor(self, i: int, number: int) -> tuple[float, Array]:
+        """Return the height of the lowest point of a part over the floor, and the point."""
+        height, point = self.lowest(i, self.scene.parts[number])
+        return height - self.scene.floor_height, point
+
+    def lowest(self, i: int, part: Part) -> tuple[float, Array]:
+        """Return the height of the lowest point of a part over the base, and the point [m]."""
+        R, p = self.frames.rotation[part.body, i], self.frames.origin[part.body, i]
+        up = self.scene.up
+        heights = part.points @ (R.T @ up)
+        k = int(np.argmin(heights))
+        return (float(heights[k] + up @ p) - part.radius,
+                R @ part.points[k] + p - part.radius * up)
+
+    def slopes(self, sample: Indices, pair: Indices, found: Distances) -> Array:
+        """
+        Return the derivatives (M, n) of distances by the joint positions [m/rad, m/m].
+
+        :param sample: (M,) numbers of the postures.
+        :param pair: (M,) numbers of the pairs.
+        :param found: distances of these.
+        """
+        chain, scene = self.scene.chain, self.scene
+        first, second = scene.bodies[scene.pairs[pair, 0]], scene.bodies[scene.pairs[pair, 1]]
+        first = np.where(scene.pairs[pair, 0] == FLOOR, 0, first)
+        result = np.zeros((len(sample), len(chain)))
+        for j, joint in enumerate(chain.joints):
+            moved = (first <= j) & (j < second)
+            rows, at = np.flatnonzero(moved), sample[moved]
+            axis = self.frames.rotation[j + 1, at, :, 2]
+            way = (np.cross(axis, found.point[rows] - self.frames.origin[j + 1, at])
+                   if joint.revolute else axis)
+            result[rows, j] = np.einsum('ki,ki->k', found.direction[rows], way)
+        return result
+
+
+def segment_distances(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:
+    """Return the distances (...) between segments a0-a1 and b0-b1 (..., 3)."""
+    u, v, w = a1 - a0, b1 - b0, a0 - b0
+    a, b, c = (np.einsum('...i,...i->...', x, y) for x, y in ((u, u), (u, v), (v, v)))
+    d, e = (np.einsum('...i,...i->...', x, w) for x in (u, v))
+    tiny = 1e-18
+    determinant = a * c - b * b
+    s = np.clip(np.where(determinant > 1e-12 * a * c, (b * e - c * d)
+                         / np.where(determinant > tiny, determinant, 1.0), 0.0), 0.0, 1.0)
+    t = np.clip((b * s + e) / np.where(c > tiny, c, 1.0) * (c > tiny), 0.0, 1.0)
+    s = np.clip((b * t - d) / np.where(a > tiny, a, 1.0) * (a > tiny), 0.0, 1.0)
+    t = np.clip((b * s + e) / np.where(c > tiny, c, 1.0) * (c > tiny), 0.0, 1.0)
+    gap = w + s[..., None] * u - t[..., None] * v
+    return np.asarray(np.sqrt(np.einsum('...i,...i->...', gap, gap)))

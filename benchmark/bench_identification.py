@@ -19,8 +19,8 @@ import numpy as np
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, identify
 from robot_dynamics_ros.estimation.online import OnlineEstimator
+from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.prior import Prior, prior_from_chain
-from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 
 URDF = Path(__file__).parents[1] / 'urdf' / 'demo_arm.urdf'

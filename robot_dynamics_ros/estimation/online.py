@@ -16,10 +16,10 @@ from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstim
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
+from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
+from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.least_squares import without_negative
-from robot_dynamics_ros.estimation.regression.outliers import OutlierBuffer, Sample, far_off
 from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
-from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import SmoothedState
 from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler

@@ -27,6 +27,7 @@ from robot_dynamics_ros.estimation.identification.verdict import judged, relativ
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.regression.friction_choice import STRIBECK_PARTS
 from robot_dynamics_ros.estimation.regression.instruments import half_samples
+from robot_dynamics_ros.estimation.regression.jackknife import jackknifed
 from robot_dynamics_ros.estimation.regression.least_squares import essential_parameters
 from robot_dynamics_ros.estimation.regression.lin_recursion import lin_recursion
 from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
@@ -89,6 +90,8 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
     study = Study(terms, rows, prepared.velocity, prepared.acceleration, settings, blocks, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
+    final = replace(final, fit=jackknifed(final.fit, rows.of_columns(final.unknowns.columns),
+                                          final.prior, settings.method))
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
         blocks, tested = last_part(len(rows), settings.last_part), [1]

@@ -34,6 +34,7 @@ from robot_dynamics_ros.estimation.payload.estimate import (
 )
 from robot_dynamics_ros.estimation.recordings.effort_torque import removed_weight, torque_shares
 from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.estimation.regression.jackknife import jackknifed
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.prior import Prior
 from robot_dynamics_ros.estimation.regression.rows import Rows, regression_rows
@@ -116,7 +117,8 @@ def identify_payload(chain: Chain, estimate: MlcEstimate,
                           prepared.samples, prepared.moving, prepared.parallel_cutoff)
     scaled = rows if scaled_with_efforts(estimate) else arm
     shares = torque_shares(np.where(rows.usable, scaled.tau, 0.0), meaning)
-    covariance = (found.covariance + _arm_covariance(found, rows, arm, estimate, model)
+    covariance = (jackknifed(found, rows, prior, settings.method).covariance
+                  + _arm_covariance(found, rows, arm, estimate, model)
                   + gain_covariance(_response(found, rows, shares), meaning))
     size = _rms(arm.tau, rows)
     error_without = _rms(rows.tau, rows) / size

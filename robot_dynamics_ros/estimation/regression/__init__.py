@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the regressor, the unknowns, and their least squares, batch and recursive."""
+"""Rows of the regressor, the unknowns, and their least squares."""

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.estimation.regression.outliers import OutlierBuffer, far_off
+from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, far_off
+from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.prior import Prior
-from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 
 MANY = 25
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
+from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 
 #: A prediction error is far off beyond this many standard deviations...
 _FAR = 8.0

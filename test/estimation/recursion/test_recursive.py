@@ -8,9 +8,9 @@ import pytest
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.regression import recursive
+from robot_dynamics_ros.estimation.recursion import recursive
+from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.regression.prior import Prior
-from robot_dynamics_ros.estimation.regression.recursive import RecursiveLeastSquares
 
 N_JOINTS, UNKNOWNS = 3, 20
 BLOCKS = np.array([0] * 5 + [2] * 6 + [1] * 9)  # not sorted on purpose

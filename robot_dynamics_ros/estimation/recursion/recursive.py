@@ -19,13 +19,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.regression.least_squares import (
-    HUBER,
-    Solution,
-    condition_number,
-)
-from robot_dynamics_ros.estimation.regression.prior import Prior
-from robot_dynamics_ros.estimation.regression.recursive_kernel import (
+from robot_dynamics_ros.estimation.recursion.recursive_kernel import (
     LANES,
     Sample,
     absorb,
@@ -33,6 +27,12 @@ from robot_dynamics_ros.estimation.regression.recursive_kernel import (
     weigh,
     weigh_by_numpy,
 )
+from robot_dynamics_ros.estimation.regression.least_squares import (
+    HUBER,
+    Solution,
+    condition_number,
+)
+from robot_dynamics_ros.estimation.regression.prior import Prior
 
 #: The first guess of a variance counts as much as this many prediction errors.
 _FIRST_SAMPLES = 20.0

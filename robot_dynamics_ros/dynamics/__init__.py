@@ -27,17 +27,17 @@ q           q             joint position                       rad, m      -    
 qd, qdd     qd, qdd       joint velocity and acceleration      rad/s ...   -     -
 qd_r, qdd_r qd_r, qdd_r   reference velocity and acceleration  rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
-f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (22)
+f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (68)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
 omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86
 a_i         acceleration  acceleration of O_i minus g          m/s^2       E_i   KD 9.87
 U_i, Omega  U             [omega']x + [omega]x [omega]x of a   1/s^2       E_i   KD 9.90
                           motion
-XX ... ZZ   parameters    entries of the tensor about O_i      kg m^2      E_i   KD 9.89
-MX, MY, MZ  parameters    first moment of link i               kg m        E_i   KD 9.88
-M           parameters    mass of link i                       kg          -     KD 9.88
-f_i, m_i    f, m          force and moment on link i by link   N, N m      E_i   KD 9.91
+XX ... ZZ   parameters    entries of the tensor about O_i      kg m^2      E_i   KD 9.3
+MX, MY, MZ  parameters    first moment of link i               kg m        E_i   KD 9.13
+M           parameters    mass of link i                       kg          -     KD 9.13
+f_i, m_i    f, m          force and moment on link i by link   N, N m      E_i   KD 9.91, 9.93
                           i-1
 m_hat_i     m_hat         mass of the composite body i..n      kg          -     L95 (8)
 k_i         k             constant part of its first moment    kg m        E_i   L95 (10)
@@ -69,12 +69,12 @@ rho_i       rho           force of a P joint without outer     N           -    
 mu_i        mu            force carried inward                 N           E_i   L95 (66)
 zeta_i      zeta          moment carried inward                N m         E_i   L95 (67), (75)
 rho_i       rho           mass centre of link i from O_i       m           E_i   A sec. 2
-p''_i       p_ddot        acceleration of that mass centre     m/s^2       E_i   A (18)
+p''_i       p_ddot        acceleration of that mass centre     m/s^2       E_i   A (41)
                           minus g
-W_i         W             U_i of the motion in Angeles'        1/s^2       E_i   A (18)
+W_i         W             U_i of the motion in Angeles'        1/s^2       E_i   A (53)
                           letters
-v_i, w_i    v, x          sums of inertia forces and moments   N, N m      E_i   A (46)-(51)
-A           A             mass matrix                          kg m^2 ...  -     KD 9.95
+v_i, w_i    v, x          sums of inertia forces and moments   N, N m      E_i   A (49), (46)
+A           A             mass matrix                          kg m^2 ...  -     KD 9.5, 9.6
 c_hat       c_x, c_y      first moment of the composite body   kg m        E_i   L95 (8)
 J_hat_3     J_3           third column of its tensor           kg m^2      E_i   L95 (9)
 u, a        u, a          axis of joint m; velocity it gives   -, m        E_i   L94 (16), (17)
@@ -82,18 +82,18 @@ u, a        u, a          axis of joint m; velocity it gives   -, m        E_i  
 J*_j        J_star        inertia (6x6) as felt by joint j     kg ...      E_j   KD 9.120
 K_j         K             J*_j without what joint j yields     kg ...      E_j   KD 9.117
 gamma_j     gamma         acceleration by velocities alone (6) m/s^2 ...   E_j   KD 9.101
-beta_j      beta          outer and gyroscopic wrench (6)      N, N m      E_j   KD 9.119
+beta_j      beta          outer and gyroscopic wrench (6)      N, N m      E_j   KD 9.103
 alpha_j     alpha         wrench on link j-1 by velocities and N, N m      E_j   KD 9.118
                           torques
-S_j         S             unit twist of joint j; in `lagrange` -, m        E_i   LM (28)
+S_j         S             unit twist of joint j; in `lagrange` -, m        E_i   LM (21)
                           at O_0 in E_0
-C           C             Coriolis matrix by Christoffel       kg m^2/s    -     KD 9.1
+C           C             Coriolis matrix by Christoffel       kg m^2/s    -     KD 9.7
                           symbols
-Q           Q             torque that holds the arm against    N m, N      -     KD 9.1
+Q           Q             torque that holds the arm against    N m, N      -     KD 9.8
                           gravity
-Y           Y             regressor: tau = Y x                 -           -     LM (48)
-W, Z        W, Z          Y = dW/dt + Z, W x the momentum      -           -     LM sec. III
-H_i         H             U_i of the motion in Lu & Meng's     1/s^2       E_i   LM (67)
+Y           Y             regressor: tau = Y x                 -           -     LM (2), (47)
+W, Z        W, Z          Y = dW/dt + Z, W x the momentum      -           -     LM (30), (47)
+H_i         H             U_i of the motion in Lu & Meng's     1/s^2       E_i   LM (68)
                           letters
 theta       theta         16 parameters per link               kg, ...     -     LM (76)
 =========== ============= ==================================== =========== ===== ==============

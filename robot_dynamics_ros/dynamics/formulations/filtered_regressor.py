@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The filtered regressor: no joint acceleration needed (Lu & Meng 1993, section III-B).
+The filtered regressor: no joint acceleration needed (Lu & Meng 1993, section III-A, remark 2).
 
 Both sides of tau = (dW/dt + Z) x pass the filter f / (s + f). The derivative goes into the filter,
 

@@ -55,8 +55,8 @@ def kane(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequence[Scal
         along: Vector = (0.0, 0.0, qd[i - 1])
         rate: Vector = (0.0, 0.0, qdd[i - 1])
         if frame.revolute:
-            w_dot = add(w_dot, add(cross(w, along), rate))  # (11); (13) with theta-ddot
-            w = add(w, along)  # (10)
+            w_dot = add(w_dot, add(cross(w, along), rate))  # (13) with theta-ddot
+            w = add(w, along)  # (12)
         else:
             p_ddot = add(p_ddot, add(scale(2.0, cross(w, along)), rate))  # (20) with b = -d
         W, _ = acceleration_matrix(w, w_dot)
@@ -69,9 +69,9 @@ def kane(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequence[Scal
     tau: list[Scalar] = []
     for i in range(n, 0, -1):
         frame, u = frames[i], inertia_forces[i]
-        x = add(x, add(inertia_moments[i], cross(bodies[i - 1].centre, u)))  # (46)-(51)
-        v = add(v, u)
-        tau.append(x[2] if frame.revolute else v[2])  # (43), (45) for the variable d_i
+        x = add(x, add(inertia_moments[i], cross(bodies[i - 1].centre, u)))  # (46)-(48)
+        v = add(v, u)  # (49)
+        tau.append(x[2] if frame.revolute else v[2])  # (44), (45) for the variable d_i
         v, x = moved_wrench(frame, (v, x))
     tau.reverse()
     return tau

@@ -53,7 +53,7 @@ from robot_dynamics_ros.errors import ParameterError
 PARAMETERS_16 = ('m', 'mpx', 'mpy', 'mpz', 'mpx2', 'mpy2', 'mpz2', 'mpxpy', 'mpxpz', 'mpypz',
                  'Ixx', 'Iyy', 'Izz', 'Ixy', 'Ixz', 'Iyz')
 
-#: Columns that are left where more is known about a link (section III-C).
+#: Columns that are left where more is known about a link (section III-B).
 LINK_CASES: dict[str, tuple[int, ...]] = {
     'general': tuple(range(16)),
     'principal_axes': tuple(range(13)),
@@ -174,7 +174,7 @@ def momentum_split(frames: Sequence[JointFrame], qd: Sequence[Scalar], gravity: 
 def closed_form(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
                 gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
-    Return Y in closed form: n rows of 16 columns per link, those of the payload last (28)-(48).
+    Return Y in closed form: n rows of 16 columns per link, those of the payload last (22)-(48).
 
     The paper takes its products in E_0; here they are taken in E_i, where the rotation matrix of
     the link and its derivative do not appear. Y13 of (33) multiplies m p.p and so belongs to
@@ -236,7 +236,7 @@ def unit_wrenches(motion: LinkMotion) -> list[Pair]:
 
     :param motion: motion of the link, in its frame.
     """
-    H = transpose(motion.U)  # columns of H = [omega_dot]x + omega omega^T - |omega|^2 (67)
+    H = transpose(motion.U)  # columns of H = [omega_dot]x + omega omega^T - |omega|^2 (68)
     a, w, w_dot = motion.acceleration, motion.omega, motion.omega_dot
     mass: list[Pair] = [(a, ZERO)]
     moments = [(H[k], cross(_AXES[k], a)) for k in range(3)]
@@ -244,12 +244,12 @@ def unit_wrenches(motion: LinkMotion) -> list[Pair]:
     products = [(ZERO, cross(_AXES[i], H[i]) if i == j else
                  add(cross(_AXES[i], H[j]), cross(_AXES[j], H[i]))) for i, j in _PRODUCTS]
     tensor = [(ZERO, add(_tensor_column(i, j, w_dot), cross(w, _tensor_column(i, j, w))))
-              for i, j in _PRODUCTS]  # E = B(omega_dot) + [omega]x B(omega) (69)
+              for i, j in _PRODUCTS]  # E = B(omega_dot) + [omega]x B(omega) (70)
     return mass + moments + products + tensor
 
 
 def _tensor_column(i: int, j: int, w: Vector) -> Vector:
-    """Return the column of B(w) (70) for the moment I_ij: B(w) theta_3 = I w."""
+    """Return the column of B(w) (108) for the moment I_ij: B(w) theta_3 = I w."""
     if i == j:
         return scale(w[i], _AXES[i])
     return negate(add(scale(w[j], _AXES[i]), scale(w[i], _AXES[j])))

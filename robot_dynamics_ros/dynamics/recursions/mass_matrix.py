@@ -82,15 +82,15 @@ def renaud(frames: Sequence[JointFrame], constants: InertiaConstants) -> Rows:
     A: Rows = [[0.0] * n for _ in range(n)]
     varying, twists = varying_parts(frames, constants), link_twists(frames)
     for i in range(1, n + 1):
-        c_x, c_y, _ = add(constants.k[i], varying.l[i])  # (8)
-        J_3 = add(constants.U[i][2], varying.V[i][2])  # (9), third column = third row
+        c_x, c_y, _ = add(constants.k[i], varying.l[i])  # Lin 1995 (8)
+        J_3 = add(constants.U[i][2], varying.V[i][2])  # Lin 1995 (9), third column = third row
         for m in range(1, i + 1):
-            # a = u_m x s for a revolute joint m, u_m for a prismatic one; u is 0 for that
+            # a = u_m x s (17) for a revolute joint m, u_m for a prismatic one; u is 0 for that
             a, u = twists[i][m - 1]
             if frames[i].revolute:
-                h = dot(u, J_3) + c_x * a[1] - c_y * a[0]  # (16)
+                h = dot(u, J_3) + c_x * a[1] - c_y * a[0]  # (16), K*_i
             else:
-                h = constants.m_hat[i] * a[2] - u[1] * c_x + u[0] * c_y  # (17)
+                h = constants.m_hat[i] * a[2] - u[1] * c_x + u[0] * c_y  # (16), K_i
             A[m - 1][i - 1] = A[i - 1][m - 1] = h
     return A
 

@@ -44,7 +44,13 @@ if TYPE_CHECKING:
         FloatSettings,
     )
     from robot_dynamics_ros.dynamics.formulations.comparison import compare_formulations
+    from robot_dynamics_ros.dynamics.formulations.energy import (
+        energy_functions,
+        kinetic_energy,
+        potential_energy,
+    )
     from robot_dynamics_ros.dynamics.formulations.equations_of_motion import (
+        coriolis_matrix,
         forward_dynamics,
         gravity_torque,
         mass_matrix,
@@ -58,8 +64,13 @@ if TYPE_CHECKING:
         lu_meng_parameters,
         lu_meng_regressor,
     )
+    from robot_dynamics_ros.dynamics.formulations.wrenches import joint_wrenches, wrench_torque
     from robot_dynamics_ros.dynamics.joints.elastic import ElasticModel, MotorMotion
     from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
+    from robot_dynamics_ros.dynamics.minimal.formula_export import (
+        latex_formulas,
+        sympy_formulas,
+    )
     from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.dynamics.minimal.regressor_columns import mlc_columns, split_columns
     from robot_dynamics_ros.dynamics.minimal.rotor_grouping import RotorGrouping, rotor_grouping
@@ -122,13 +133,16 @@ _HOME = {
     'chain.effort': ('EffortSemantics',),
     'chain.joints_file': ('JointsFile', 'read_joints_file'),
     'dynamics.minimal.mlc': ('minimal_parameters', 'MlcSet'),
+    'dynamics.minimal.formula_export': ('latex_formulas', 'sympy_formulas'),
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
     'codegen.runtime.model': ('compile_model', 'Model'),
     'codegen.printers.standalone': ('standalone_source',),
     'codegen.printers.library': ('c_library',),
     'dynamics.formulations.inverse_dynamics': ('inverse_dynamics',),
     'dynamics.formulations.equations_of_motion': (
-        'forward_dynamics', 'mass_matrix', 'gravity_torque'),
+        'forward_dynamics', 'mass_matrix', 'gravity_torque', 'coriolis_matrix'),
+    'dynamics.formulations.energy': ('kinetic_energy', 'potential_energy', 'energy_functions'),
+    'dynamics.formulations.wrenches': ('wrench_torque', 'joint_wrenches'),
     'dynamics.formulations.comparison': ('compare_formulations',),
     'dynamics.recursions.regressor': ('standard_regressor',),
     'dynamics.minimal.regressor_columns': ('mlc_columns', 'split_columns'),
@@ -181,11 +195,13 @@ __all__ = [
     'Finding', 'Pose', 'Inertia',
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
     # minimal parameters
-    'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping',
+    'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping', 'latex_formulas',
+    'sympy_formulas',
     # compiled model
     'compile_model', 'Model', 'standalone_source', 'c_library',
     # formulations of the papers
-    'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque',
+    'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque', 'coriolis_matrix',
+    'kinetic_energy', 'potential_energy', 'energy_functions', 'wrench_torque', 'joint_wrenches',
     'compare_formulations', 'standard_regressor', 'mlc_columns', 'split_columns',
     'lu_meng_regressor', 'lu_meng_parameters', 'filtered_regressor', 'FilteredRegressor',
     'ElasticModel', 'MotorMotion',

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -17,6 +19,12 @@ from robot_dynamics_ros.codegen.folding import ALL_ZEROS
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
 from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, compare_formulations
+from robot_dynamics_ros.dynamics.minimal.formula_export import (
+    grouped_formulas,
+    latex_formulas,
+    sympy_formulas,
+)
+from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.errors import ParameterError
@@ -26,6 +34,9 @@ SETS = ('lin', 'khalil', 'numeric', 'gravity', 'inertia_matrix')
 #: Functions whose operations are told.
 COUNTED = ('inverse_dynamics', PUBLISHED, 'forward_dynamics', 'mass_matrix', 'regressor')
 
+#: Entries of a conversion matrix below this part of the largest are rounding.
+CONVERSION_DUST = 1e-12
+
 #: Functions whose operations are told with zeros folded.
 FOLDED = ('inverse_dynamics', 'inverse_dynamics_with_wrench', 'forward_dynamics', 'mass_matrix')
 
@@ -33,17 +44,66 @@ FOLDED = ('inverse_dynamics', 'inverse_dynamics_with_wrench', 'forward_dynamics'
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_robot_arguments(parser)
-    parser.add_argument('--json', action='store_true', help='print the same as JSON')
+    parser.add_argument('--set', choices=SETS, help='print only this set of minimal parameters')
+    parser.add_argument('--conversion', metavar='SET', choices=SETS,
+                        help='with --set: also print the matrix from that set to this one '
+                        f'({", ".join(SETS)})')
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument('--json', action='store_true', help='print the same as JSON')
+    form.add_argument('--latex', action='store_true',
+                      help='print the formulas of the set (default: lin) as LaTeX')
+    form.add_argument('--sympy', action='store_true',
+                      help='print the formulas of the set (default: lin) as Python for SymPy')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the chain."""
-    inspection = Inspection(chain_from_arguments(arguments))
+    chain = chain_from_arguments(arguments)
+    if arguments.set or arguments.conversion or arguments.latex or arguments.sympy:
+        print(inspected_set(chain, arguments))
+        return 0
+    inspection = Inspection(chain)
     if arguments.json:
         print(json.dumps(inspection.as_data(), indent=2))
     else:
         print(inspection.as_text())
     return 0
+
+
+def inspected_set(chain: Chain, arguments: argparse.Namespace) -> str:
+    """Return one set of minimal parameters in the form that is asked for."""
+    name = arguments.set or 'lin'
+    mlc = minimal_parameters(chain, name)
+    if arguments.latex or arguments.sympy:
+        return (latex_formulas if arguments.latex else sympy_formulas)(chain, mlc).rstrip()
+    other = (None if arguments.conversion is None
+             else minimal_parameters(chain, arguments.conversion))
+    M = None if other is None else mlc.conversion_to(other)
+    formulas = grouped_formulas(chain, mlc)
+    if arguments.json:
+        data: dict[str, Any] = {
+            'set': mlc.set, 'asked': name, 'model_hash': mlc.model_hash,
+            'entries': [{'name': word, 'formula': text, 'unit': unit, 'value': value}
+                        for word, text, unit, value in zip(
+                            mlc.names, formulas, mlc.units, mlc.values.tolist())],
+            'findings': [asdict(finding) for finding in mlc.findings]}
+        if other is not None and M is not None:
+            data['conversion'] = {'to': other.set, 'rows': list(other.names),
+                                  'columns': list(mlc.names), 'matrix': M.tolist()}
+        return json.dumps(data, indent=2)
+    rows = [[word, unit, f'{value:.6g}', text] for word, unit, value, text in zip(
+        mlc.names, mlc.units, mlc.values, formulas)]
+    parts = [f'Minimal parameters of {chain.robot}, set {name}: {len(mlc)} of {10 * len(chain)} '
+             f'link parameters\n' + table(['name', 'unit', 'value', 'formula'], rows,
+                                          align='<<><')]
+    parts += [f'  - {finding}' for finding in mlc.findings]
+    if other is not None and M is not None:
+        entries = np.where(np.abs(M) <= CONVERSION_DUST * np.max(np.abs(M)), 0.0, M)
+        sums = [[word, formula(row, mlc.names)] for word, row in zip(other.names, entries)]
+        parts.append(f'Conversion from {name} to {arguments.conversion}, {len(other)} x '
+                     f'{len(mlc)} (Lin 1994, Corollary 6)\n'
+                     + table([other.set, f'in terms of {mlc.set}'], sums, align='<<'))
+    return '\n\n'.join(parts)
 
 
 class Inspection:

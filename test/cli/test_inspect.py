@@ -3,6 +3,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from support.robots import ROBOTS, URDF_FOLDER
 
@@ -87,3 +88,35 @@ def test_wrong_input_is_one_line_and_exit_code_2(words, message, capsys):
     assert code == 2
     assert message in printed.err
     assert printed.err.count('\n') == 1 and printed.out == ''
+
+
+@pytest.mark.parametrize(('name', 'count'), [
+    ('lin', 33), ('khalil', 33), ('numeric', 33), ('gravity', 9), ('inertia_matrix', 31)])
+def test_one_set_alone(name, count, capsys):
+    robot = str(URDF_FOLDER / 'stanford.urdf')
+    assert main(['inspect', robot, '--set', name]) == 0
+    assert f'set {name}: {count} of 60 link parameters' in capsys.readouterr().out
+    assert main(['inspect', robot, '--set', name, '--json']) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data['set'] == name and len(data['entries']) == count and not data['findings']
+
+
+def test_the_conversion_matrix_between_sets(capsys):
+    robot = str(URDF_FOLDER / 'stanford.urdf')
+    assert main(['inspect', robot, '--set', 'khalil', '--conversion', 'lin']) == 0
+    text = capsys.readouterr().out
+    assert 'Conversion from khalil to lin, 33 x 33 (Lin 1994, Corollary 6)' in text
+    assert 'U2_11-22  XX2 - ZZ4 + ZZ5 - ZZ6\n' in text
+    assert main(['inspect', robot, '--set', 'khalil', '--conversion', 'lin', '--json']) == 0
+    conversion = json.loads(capsys.readouterr().out)['conversion']
+    assert np.linalg.matrix_rank(conversion['matrix']) == 33
+    assert main(['inspect', robot, '--set', 'gravity', '--conversion', 'lin']) != 0
+    assert 'set of a part of the torque' in capsys.readouterr().err
+
+
+def test_formulas_with_rotors_for_other_programs(capsys):
+    robot = str(URDF_FOLDER / 'stanford.urdf')
+    assert main(['inspect', robot, '--latex']) == 0
+    assert r'I_{a1} \\' in capsys.readouterr().out
+    assert main(['inspect', robot, '--set', 'khalil', '--sympy']) == 0
+    assert "'ZZ1': ZZ1 + YY2 + 0.2*MZ2 + 0.01*M2 + ZZ3 + Ia1," in capsys.readouterr().out

@@ -29,8 +29,8 @@ from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
 AGREEMENT = 1e-9
 
 _FROM_MASS_CENTRES = {'kane', 'lu_meng', 'lu_meng_recursive'}
-#: Formulations in Lin's minimal parameters; they need a chain whose minimal set is Lin's.
-_FROM_LIN_SET = {'lin', 'renaud'}
+#: Formulations in closed minimal sets; they need a chain whose minimal set is Lin's.
+_FROM_LIN_SET = {'lin', 'khalil', 'renaud'}
 
 
 def compare_formulations(chain: Chain, mlc: MlcSet | None = None,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
@@ -21,6 +22,7 @@ from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import (
     link_parameters,
 )
 from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
+from robot_dynamics_ros.dynamics.formulations.wrenches import Wrenches, wrench_torque
 from robot_dynamics_ros.dynamics.recursions.composite import InertiaConstants
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,
@@ -70,8 +72,24 @@ def gravity_torque(chain: Chain, q: ArrayLike, *, formulation: str = 'newton_eul
     return state.vector(equations(state))
 
 
+def coriolis_matrix(chain: Chain, q: ArrayLike, qd: ArrayLike) -> Array:
+    """
+    Return C (n, n) or (N, n, n) of the Christoffel symbols [kg m^2/s, kg m/s, kg/s].
+
+    ``C qd`` is the Coriolis and centrifugal torque, and ``dA/dt - 2 C`` is skew-symmetric
+    (Khalil & Dombre 9.7).
+
+    :param chain: the robot, with its inertias.
+    :param q: (n,) or (N, n) joint positions [rad, m].
+    :param qd: joint velocities [rad/s, m/s], same shape.
+    """
+    state = Samples.of(chain, q=q, qd=qd)
+    return state.matrix(_lagrange(state).coriolis_matrix(state['qd']))
+
+
 def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
                      wrench: ArrayLike | None = None,
+                     link_wrenches: Wrenches | None = None,
                      formulation: str = 'mass_matrix') -> Array:
     """
     Return the joint accelerations (n,) or (N, n) of the rigid links [rad/s^2, m/s^2].
@@ -82,10 +100,13 @@ def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
     :param tau: torques on the rigid links [N m, N], same shape.
     :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
         its origin, in its frame [N, N m]; None = nothing.
+    :param link_wrenches: the same on any links by name, as for `wrench_torque`; None = nothing.
     :param formulation: one of FORWARD_DYNAMICS.
     :raises ParameterError: unknown formulation.
     """
     solve = chosen(FORWARD_DYNAMICS, formulation, 'the forward dynamics')
+    if link_wrenches is not None:
+        tau = np.asarray(tau, dtype=np.float64) + wrench_torque(chain, q, link_wrenches)
     state = Samples.of(chain, q=q, qd=qd, tau=tau, wrench=wrench)
     external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
     return state.vector(solve(state.frames, link_parameters(chain), state['qd'], state['tau'],

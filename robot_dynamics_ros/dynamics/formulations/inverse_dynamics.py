@@ -14,10 +14,13 @@ from robot_dynamics_ros.dynamics.formulations.kane import kane
 from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
 from robot_dynamics_ros.dynamics.formulations.lin import GENERAL, LinConstants, lin_newton_euler
 from robot_dynamics_ros.dynamics.formulations.lu_meng import closed_form, parameters_16, recursive
+from robot_dynamics_ros.dynamics.formulations.wrenches import Wrenches, wrench_torque
+from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
 from robot_dynamics_ros.dynamics.minimal.structure import Structure, structure
 from robot_dynamics_ros.dynamics.recursions.body import bodies
 from robot_dynamics_ros.dynamics.recursions.composite import inertia_constants
+from robot_dynamics_ros.dynamics.recursions.customized import customized_newton_euler
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.recursions.regressor import link_twists, regressor
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
@@ -32,6 +35,7 @@ _Equations = TypeVar('_Equations')
 
 def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                      wrench: ArrayLike | None = None,
+                     link_wrenches: Wrenches | None = None,
                      formulation: str = 'newton_euler') -> Array:
     """
     Return the torque of the rigid links (n,) or (N, n) [N m, N]: no rotors, no friction.
@@ -42,13 +46,15 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
         its origin, in its frame [N, N m]; None = nothing.
+    :param link_wrenches: the same on any links by name, as for `wrench_torque`; None = nothing.
     :param formulation: one of FORMULATIONS.
-    :raises ParameterError: unknown formulation.
+    :raises ParameterError: unknown formulation, or a link that is not on the chain.
     """
     equations = chosen(FORMULATIONS, formulation, 'the inverse dynamics')
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
     external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
-    return state.vector(equations(state, external))
+    tau = state.vector(equations(state, external))
+    return tau if link_wrenches is None else tau - wrench_torque(chain, q, link_wrenches)
 
 
 def chosen(formulations: Mapping[str, _Equations], name: str, quantity: str) -> _Equations:
@@ -97,6 +103,18 @@ def _lin_general(state: Samples, wrench: Pair | None) -> list[Scalar]:
                             gravity_vector(state.chain), wrench)
 
 
+def _khalil(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    """Return the torque by base parameters: grouped values, and zeros for all others."""
+    chain = state.chain
+    forms = khalil_forms(chain, structure(chain))
+    x = dict.fromkeys(chain.standard_parameter_names, 0.0)
+    x |= dict(zip(forms.names, (forms.matrix @ chain.standard_parameters).tolist()))
+    values = list(x.values())
+    links = [values[i:i + 10] for i in range(0, len(values), 10)]
+    return customized_newton_euler(state.frames, links, state['qd'], state['qdd'],
+                                   gravity_vector(chain), wrench)
+
+
 def _kane(state: Samples, wrench: Pair | None) -> list[Scalar]:
     return kane(state.frames, bodies(state.chain), state['qd'], state['qdd'],
                 gravity_vector(state.chain), wrench)
@@ -141,6 +159,7 @@ FORMULATIONS: dict[str, _Formulation] = {
     'newton_euler': _newton_euler,
     'lin': _lin,
     'lin_general': _lin_general,
+    'khalil': _khalil,
     'kane': _kane,
     'lagrange': _lagrange,
     'regressor': _regressor,

@@ -16,7 +16,12 @@ import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.minimal.linear_forms import Form, LinearForms
-from robot_dynamics_ros.dynamics.minimal.structure import Structure, parallel, perpendicular
+from robot_dynamics_ros.dynamics.minimal.structure import (
+    Structure,
+    meeting_points,
+    parallel,
+    perpendicular,
+)
 from robot_dynamics_ros.dynamics.recursions.composite import InertiaConstants, inertia_constants
 from robot_dynamics_ros.dynamics.scalars.frames import joint_frames
 
@@ -28,7 +33,10 @@ def lin_forms(chain: Chain, groups: Structure) -> LinearForms:
     :param chain: the robot; its inertias are not used.
     :param groups: its joint groups.
     """
-    constants = constants_as_forms(chain)
+    return LinearForms.of(_forms(chain, groups, constants_as_forms(chain)), len(chain))
+
+
+def _forms(chain: Chain, groups: Structure, constants: InertiaConstants) -> list[Form]:
     forms: list[Form] = []
     for i, joint in enumerate(chain.joints, start=1):
         if joint.revolute:
@@ -36,6 +44,34 @@ def lin_forms(chain: Chain, groups: Structure) -> LinearForms:
                                      moments=groups.delta[i])
         else:
             forms += _prismatic_forms(constants, i, groups)
+    return forms
+
+
+def inertia_matrix_forms(chain: Chain, groups: Structure) -> LinearForms:
+    """
+    Return what the mass matrix depends on, joint 1 first (Lin 1994, Theorem 3, completed).
+
+    It is the set of Theorem 2 without gravity, with one exception that the paper does not have:
+    where all axes up to that of joint j >= s meet in one point, k_x and k_y of joint j act like
+    moments about that point. They are not elements, and U_13 and U_23 are those about the point.
+
+    :param chain: the robot; neither its inertias nor its gravity are used.
+    :param groups: its joint groups without gravity.
+    """
+    constants, points = constants_as_forms(chain), meeting_points(chain)
+    forms: list[Form] = []
+    for form in _forms(chain, groups, constants):
+        name, unit, row = form
+        letter, _, component = name.partition('_')
+        j = int(letter[1:]) if letter[1:].isdigit() else 0
+        if j < groups.s or j not in points or letter[0] not in 'kU':
+            forms.append(form)
+        elif component in ('13', '23'):
+            moment = constants.k[j][0 if component == '13' else 1]
+            shifted = points[j] != 0.0
+            forms.append((f'{name}*' if shifted else name, unit, row + points[j] * moment))
+        elif letter[0] == 'U':
+            forms.append(form)
     return LinearForms.of(forms, len(chain))
 
 

@@ -14,7 +14,11 @@ from robot_dynamics_ros.arrays import Array, immutable, read_only
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia, parameters_seen_from
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
-from robot_dynamics_ros.dynamics.minimal.lin_set import gravity_forms, lin_forms
+from robot_dynamics_ros.dynamics.minimal.lin_set import (
+    gravity_forms,
+    inertia_matrix_forms,
+    lin_forms,
+)
 from robot_dynamics_ros.dynamics.minimal.linear_forms import LinearForms, formula
 from robot_dynamics_ros.dynamics.minimal.numeric_set import (
     conversion_matrix,
@@ -30,7 +34,7 @@ _CLOSED_FORMS: dict[str, Callable[[Chain, Structure], LinearForms]] = {
     'lin': lin_forms,
     'khalil': khalil_forms,
     'gravity': gravity_forms,
-    'inertia_matrix': lin_forms,  # Lin 1994, Theorem 3: the torque without gravity
+    'inertia_matrix': inertia_matrix_forms,
 }
 
 #: Rows of B_b outside the row space of B_a, relative: the sets describe different robots.
@@ -128,7 +132,8 @@ class MlcSet:
         for name, rest in zip(other.names, missed):
             if rest > _SAME_SPACE:
                 raise ParameterError(f'{name} of the {other.set} set does not follow from the '
-                                     f'{self.set} set: geometry or gravity differ')
+                                     f'{self.set} set: it is a set of a part of the torque, '
+                                     'or geometry or gravity differ')
         return M
 
     def converted_to(self, other: MlcSet) -> MlcSet:

@@ -22,6 +22,9 @@ from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.structure import Structure, perpendicular, structure
 from robot_dynamics_ros.errors import ParameterError
 
+#: Sets of the whole torque; only in these rotor inertias can be grouped.
+TORQUE_SETS = ('lin', 'khalil', 'numeric')
+
 _ZZ, _M = STANDARD_PARAMETERS.index('ZZ'), STANDARD_PARAMETERS.index('M')
 
 
@@ -50,7 +53,7 @@ def rotor_grouping(chain: Chain, mlc: MlcSet) -> RotorGrouping:
     :param mlc: a set for the torque of this chain: 'lin', 'khalil' or 'numeric'.
     :raises ParameterError: a set of a part of the torque, or of another chain.
     """
-    if mlc.set not in ('lin', 'khalil', 'numeric') or mlc.joint_names != chain.joint_names:
+    if mlc.set not in TORQUE_SETS or mlc.joint_names != chain.joint_names:
         raise ParameterError(f"rotor inertias of {chain.joint_names} do not fit the set "
                              f"'{mlc.set}' of {mlc.joint_names}; use lin, khalil or numeric")
     groups = structure(chain)

@@ -81,6 +81,31 @@ def structure(chain: Chain) -> Structure:
     return Structure(r, s, tuple(delta), tuple(sigma), MappingProxyType(u_r))
 
 
+def meeting_points(chain: Chain) -> dict[int, float]:
+    """
+    Return where the axes of joints 1..j meet in one point, whatever the joint positions are.
+
+    :returns: by joint j (counted from 1) the coordinate of the point along z_j from O_j [m]. Only
+        joints with nothing but revolute ones before them, and from the first on whose axis is
+        not that of joint 1.
+    """
+    points: dict[int, float] = {}
+    point: float | None = None  # along z_j; None: the axes so far are one line
+    for j, joint in enumerate(chain.joints, start=1):
+        if not joint.revolute or (j > 1 and abs(joint.b) > GEOMETRIC_TOLERANCE):
+            break
+        cosine, sine = float(np.cos(joint.beta)), float(np.sin(joint.beta))
+        if j > 1 and abs(sine) <= GEOMETRIC_TOLERANCE:
+            point = None if point is None else cosine * point - joint.d
+        elif j > 1:  # b = 0: this axis and the one before meet in O_(j-1)
+            if point is not None and abs(point) > GEOMETRIC_TOLERANCE:
+                break
+            point = -joint.d
+        if point is not None:
+            points[j] = 0.0 if abs(point) <= GEOMETRIC_TOLERANCE else point
+    return points
+
+
 def _along_z(u: Direction) -> bool:
     return parallel(np.array(u), np.array([0.0, 0.0, 1.0]))
 

@@ -153,16 +153,23 @@ class _Inertia:
 def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                      qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
                      wrench: Pair | None = None,
-                     rotor_inertia: Sequence[Scalar] | None = None) -> list[Scalar]:
+                     rotor_inertia: Sequence[Scalar] | None = None, *,
+                     link_wrenches: Sequence[Pair] | None = None,
+                     reactions: list[Pair] | None = None) -> list[Scalar]:
     """
     Return the n joint accelerations by three recursions of a cost linear in n (9.100)-(9.124).
 
     The parameters are those of `by_mass_matrix`; grouped (base) parameters will do as well.
+
+    :param link_wrenches: force and moment of the environment on links 0..n, at O_i in E_i.
+    :param reactions: takes what link j-1 exerts on link j, at O_j in E_j, joint 1 first.
     """
     n = len(tau)
     gamma, beta = _velocity_terms(frames, parameters, qd)
     if wrench is not None:  # Khalil's f_e is exerted by the robot: the opposite sign
         beta[n] = summed(beta[n], wrench)
+    if link_wrenches is not None:
+        beta = [summed(own, outer) for own, outer in zip(beta, link_wrenches)]
     rotor = [0.0] * n if rotor_inertia is None else rotor_inertia
     J = [_Inertia.of_link(own) for own in parameters]
     inverse: list[Scalar] = [0.0] * (n + 1)
@@ -190,6 +197,8 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
         qdd.append(acceleration)
         along: Vector = (0.0, 0.0, acceleration)
         rate = summed(rate, (ZERO, along) if frame.revolute else (along, ZERO))  # (9.124)
+        if reactions is not None:
+            reactions.append(difference(J[j - 1].times(rate), beta[j]))  # (9.123)
     return qdd
 
 

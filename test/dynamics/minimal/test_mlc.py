@@ -206,3 +206,17 @@ def test_a_set_refuses_to_be_changed():
         mlc.values = np.zeros(8)
     with pytest.raises(AttributeError, match="MlcSet has no field 'value'; its fields are set"):
         mlc.value = np.zeros(8)
+
+
+@pytest.mark.parametrize('seed', range(60))
+def test_the_closed_inertia_matrix_set_holds_where_axes_meet(seed):
+    """Axes 1..j in one point, O_j or not: k_x and k_y of j are moments about that point."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 8))
+    chain = chain_from_dh(
+        ''.join(rng.choice(list('RRRRRP'), n)), b=rng.choice([0, 0, 0, 0, 0.3], n),
+        beta=rng.choice([0, np.pi, np.pi / 2, -np.pi / 2, 0.7, -0.4], n),
+        d=rng.choice([0, 0, 0, 0.2, -0.3], n), theta=rng.choice([0, 0.4, np.pi / 2], n))
+    mlc = minimal_parameters(chain, 'inertia_matrix')
+    assert mlc.findings == ()
+    assert len(mlc) == len(minimal_parameters(replace(chain, gravity=np.zeros(3)), 'numeric'))

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, freeze, immutable, read_only
 from robot_dynamics_ros.errors import ParameterError
 
-_PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
-_NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity')
+#: Terms per joint, all of them keys of the joints file.
+PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity',
+             'load_friction', 'viscous_asymmetry', 'presliding')
+_NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity',
+                 'load_friction', 'presliding')
 
 
 @immutable
@@ -22,10 +25,13 @@ class JointPhysics:
     """
     Joint terms of the torque, one value per joint, all on the joint side of the gear.
 
-    ``tau = rotor_inertia qdd + viscous qd + friction(qd) + offset`` (Khalil & Dombre 9.3.4-9.3.5).
-    The sign of the velocity is smoothed to ``tanh(qd / coulomb_velocity)``; with
-    ``coulomb_velocity = 0`` it is the exact sign. With `static` and `stribeck_velocity` the dry
-    friction rises to `static` near standstill (Stribeck, 9.26).
+    ``tau = load + viscous qd + viscous_asymmetry |qd| + level direction + offset``, where `load`
+    is the torque of the rigid links and of ``rotor_inertia qdd`` (Khalil & Dombre 9.3.4-9.3.5).
+    ``level`` is the dry friction: `coulomb`, near standstill rising to `static` (Stribeck, 9.26),
+    and growing with the load of the gear, ``load_friction |load|``. ``direction`` is the sign of
+    the velocity, smoothed to ``tanh(qd / coulomb_velocity)``; with ``coulomb_velocity = 0`` it is
+    the exact sign. With `presliding`, it turns over such a distance after a reversal (Dahl);
+    that takes the history of the motion, see `direction_along`.
 
     :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg].
     :param viscous: (n,) viscous friction [N m s/rad, N s/m].
@@ -36,6 +42,12 @@ class JointPhysics:
     :param static: (n,) friction at the limit of standstill [N m, N]; None: equal to `coulomb`.
     :param stribeck_velocity: (n,) velocity of the Stribeck transition [rad/s, m/s]; goes
         with `static`.
+    :param load_friction: (n,) dry friction per unit of load [1], below 1; None = none.
+    :param viscous_asymmetry: (n,) half the difference of the viscous friction in positive and in
+        negative direction [N m s/rad, N s/m], at most `viscous`; None = equal. The difference of
+        Coulomb frictions is part of `offset`.
+    :param presliding: (n,) distance after a reversal over which the dry friction turns by
+        1 - 1/e [rad, m]; 0 = at once; None = at once in all joints.
     """
 
     rotor_inertia: Array
@@ -46,12 +58,15 @@ class JointPhysics:
     coupling: Array | None = None
     static: Array | None = None
     stribeck_velocity: Array | None = None
+    load_friction: Array | None = None
+    viscous_asymmetry: Array | None = None
+    presliding: Array | None = None
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check sizes and signs."""
         freeze(self, 'rotor_inertia')
         n = self.rotor_inertia.size
-        for name in _PER_JOINT:
+        for name in PER_JOINT:
             given = getattr(self, name)
             if given is None:
                 continue
@@ -82,7 +97,7 @@ class JointPhysics:
 
     def __repr__(self) -> str:
         """Return the number of joints and the terms that they have."""
-        given = {name: getattr(self, name) for name in (*_PER_JOINT, 'coupling')}
+        given = {name: getattr(self, name) for name in (*PER_JOINT, 'coupling')}
         terms = [name for name, values in given.items()
                  if values is not None and np.any(values)]
         return f'<JointPhysics, n = {len(self)}: {", ".join(terms) or "nothing"}>'
@@ -102,7 +117,7 @@ class JointPhysics:
         if len(self) != len(joint_names):
             raise ParameterError(f'joint physics is for {len(self)} joints, the chain has '
                                  f'{len(joint_names)}: {", ".join(joint_names)}')
-        for name in _PER_JOINT:
+        for name in PER_JOINT:
             values = getattr(self, name)
             if values is None:
                 continue
@@ -113,8 +128,17 @@ class JointPhysics:
                 if name == 'stribeck_velocity' and value == 0.0:
                     raise ParameterError(f'joint {joint}: stribeck_velocity is 0; it must be '
                                          'positive')
+                if name == 'load_friction' and value >= 1.0:
+                    raise ParameterError(f'joint {joint}: load_friction is {value:g}; from 1 on a '
+                                         'load could not be moved at all')
                 if not np.isfinite(value) and not (name == 'rotor_inertia' and np.isnan(value)):
                     raise ParameterError(f'joint {joint}: {name} is not finite ({value})')
+        if self.viscous_asymmetry is not None:
+            for joint, value, most in zip(joint_names, self.viscous_asymmetry, self.viscous):
+                if abs(value) > most:
+                    raise ParameterError(f'joint {joint}: viscous_asymmetry is {value:g}, more '
+                                         f'than the viscous friction {most:g}: it would drive '
+                                         'the joint')
         if self.coupling is not None:
             check_coupling(self.coupling, joint_names)
 

@@ -17,6 +17,8 @@ The joints file: facts about a robot that a URDF cannot hold.
         rotor_inertia: 0.3        # all terms of JointPhysics
         viscous: 2.0
         coulomb: 1.5
+        load_friction: 0.05       # Coulomb friction per unit of load [1]
+        presliding: 0.0003        # distance over which friction turns after a reversal [rad, m]
         stiffness: 8000.0         # of an elastic joint [N m/rad, N/m]
         limits: {effort: 80.0, velocity: 2.0, lower: -3.0, upper: 3.0}
         effort: {sign: -1, gain: 11.9, gain_deviation: 0.03, offset: 0.02, side: joint,
@@ -40,12 +42,12 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.effort_presets import PRESETS
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
+from robot_dynamics_ros.chain.joint_physics import PER_JOINT, JointPhysics
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
 
 FORMAT = 1
-_PHYSICS = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity')
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}
 _EFFORT = ('sign', 'gain', 'gain_deviation', 'offset', 'side', 'gravity_removed')
@@ -135,13 +137,12 @@ class JointsFile:
     def _with_physics(self, chain: Chain) -> Chain:
         old = chain.joint_physics
         changes: dict[str, Any] = {}
-        for key in _PHYSICS:
+        for key in PER_JOINT:
             given = {name: entry[key] for name, entry in self.joints.items() if key in entry}
             if given:
                 before = getattr(old, key)
                 if before is None:
-                    # without Stribeck the static friction is the Coulomb friction, at any velocity
-                    before = old.coulomb if key == 'static' else np.ones(len(chain))
+                    before = _absent(key, old)
                 changes[key] = np.array([given.get(name, value)
                                          for name, value in zip(chain.joint_names, before)])
         if self.coulomb_velocity is not None:
@@ -149,6 +150,13 @@ class JointsFile:
         if self.coupling is not None:
             changes['coupling'] = np.array(self.coupling)
         return chain.with_joint_physics(replace(old, **changes)) if changes else chain
+
+
+def _absent(key: str, physics: JointPhysics) -> Array:
+    """Return the values (n,) of a term with which nothing changes."""
+    if key == 'static':  # without Stribeck it is the Coulomb friction, at any velocity
+        return physics.coulomb
+    return np.full(len(physics), 1.0 if key == 'stribeck_velocity' else 0.0)
 
 
 def read_joints_file(path: str | Path) -> JointsFile:
@@ -189,8 +197,8 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
 
 
 def _joint(content: Any, where: str) -> dict[str, Any]:
-    entry = dict(mapping(content, where, (*_PHYSICS, 'stiffness', 'limits', 'effort')))
-    for key in (*_PHYSICS, 'stiffness'):
+    entry = dict(mapping(content, where, (*PER_JOINT, 'stiffness', 'limits', 'effort')))
+    for key in (*PER_JOINT, 'stiffness'):
         if key in entry:
             entry[key] = number(entry[key], f'{where}: {key}')
     if entry.get('stiffness', 1.0) <= 0.0:

@@ -56,6 +56,7 @@ INPUTS = {
     'gravity_torque': ('q',),
     'coriolis_torque': ('q', 'qd'),
     'friction_torque': ('qd',),
+    'friction_under_load': ('qd', 'load'),
     'mass_matrix': ('q',),
     'forward_dynamics': ('q', 'qd', 'tau'),
     'regressor': ('q', 'qd', 'qdd'),
@@ -234,14 +235,22 @@ class Equations:
         return self._rigid(self.inputs['qd'], gravity=False)
 
     def friction_torque(self) -> list[Scalar]:
-        """Return friction and offset."""
+        """Return friction and offset without load."""
         return self._joints.friction_torque(self.inputs['qd'])
+
+    def friction_under_load(self) -> list[Scalar]:
+        """Return friction and offset."""
+        return self._joints.friction_torque(self.inputs['qd'], self.inputs['load'])
 
     def torque(self) -> list[Scalar]:
         """Return the whole torque: rigid links, rotors, friction and offset."""
-        return [total(parts) for parts in zip(
-            self.inverse_dynamics(), self._joints.rotor_torque(self.inputs['qdd']),
-            self.friction_torque())]
+        rigid = self.inverse_dynamics()
+        rotors = self._joints.rotor_torque(self.inputs['qdd'])
+        if not self.form.loaded:
+            return [total(parts) for parts in zip(rigid, rotors, self.friction_torque())]
+        load = [link + rotor for link, rotor in zip(rigid, rotors)]
+        friction = self._joints.friction_torque(self.inputs['qd'], load)
+        return [carried + lost for carried, lost in zip(load, friction)]
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
@@ -251,8 +260,7 @@ class Equations:
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""
         qd = self.inputs['qd']
-        effort = [tau - friction
-                  for tau, friction in zip(self.inputs['tau'], self.friction_torque())]
+        effort = self._joints.carried_load(self.inputs['tau'], qd)
         if len(effort) >= LINEAR_RECURSION_FROM and not self.form.coupled:
             return linear_recursion(self._frames, self._links, qd, effort,
                                     gravity_vector(self.chain), self._wrench,

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 INPUT, PARAMETER, NUMBER = 'input', 'parameter', 'number'
 ADD, MULTIPLY, DIVIDE = '+', '*', '/'
 #: Elementary functions, of one scalar, that every printer knows.
-ELEMENTARY = ('sin', 'cos', 'tanh', 'exp')
+ELEMENTARY = ('sin', 'cos', 'tanh', 'exp', 'fabs')
 
 #: What equations on nodes give: a node, or a number where everything was known.
 Value: TypeAlias = 'Node | float'
@@ -136,6 +136,10 @@ class Graph:
     def exp(self, argument: Value) -> Value:
         """Return the exponential function."""
         return self._function('exp', argument)
+
+    def fabs(self, argument: Value) -> Value:
+        """Return the absolute value."""
+        return self._function('fabs', argument, even=True)
 
     def _function(self, kind: str, argument: Value, *, odd: bool = False,
                   even: bool = False) -> Value:

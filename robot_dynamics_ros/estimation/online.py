@@ -18,6 +18,7 @@ from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, exc
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
 from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
+from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
 from robot_dynamics_ros.estimation.regression.least_squares import without_negative
 from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
@@ -80,6 +81,7 @@ class OnlineEstimator:
         self._not_negative = np.array([name.startswith(NOT_NEGATIVE)
                                        for name in self.unknowns.names])
         self._payload = np.zeros(len(self.unknowns.mlc))
+        self._law = FrictionLaw.plain(len(chain), chain.joint_physics.coulomb_velocity)
         self.reset()
 
     def reset(self) -> None:
@@ -200,19 +202,30 @@ class OnlineEstimator:
         """Return the state of the estimator, for `restore`; empty before the first samples."""
         if self._recursion is None:
             return {}
-        return {**self._recursion.state(), 'load': self._payload, 'fastest': self._fastest,
-                'averages': np.array([self._gain, self._spread]), 'squares': self._squares}
+        return {**self._recursion.state(), 'law': self._law.numbers, 'load': self._payload,
+                'fastest': self._fastest, 'averages': np.array([self._gain, self._spread]),
+                'squares': self._squares}
+
+    def continues(self, other: OnlineEstimator) -> bool:
+        """Return whether another estimator can continue from this one's state."""
+        return (self.unknowns.mlc.model_hash == other.unknowns.mlc.model_hash
+                and np.array_equal(self._law.numbers, other._law.numbers))
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """
         Continue from the state of an estimator of the same robot.
 
         :param state: arrays returned by `state`.
-        :raises ParameterError: the state of another robot.
+        :raises ParameterError: the state of another robot or friction law.
         """
         self.reset()
         if not state:
             return
+        plain = FrictionLaw.plain(len(self.chain), self._law.coulomb_velocity)
+        if not np.array_equal(state.get('law', plain.numbers), self._law.numbers):
+            raise ParameterError('online estimation: the state belongs to another friction law '
+                                 '(coulomb_velocity, Stribeck velocity, presliding, friction '
+                                 'under load or asymmetry of the joints)')
         n, p = len(self.chain), len(self.unknowns.mlc)
         shapes = {'load': (p,), 'fastest': (n,), 'averages': (2,), 'squares': (2, n)}
         for name, shape in shapes.items():

@@ -86,7 +86,7 @@ class IdentificationNode(LearningNode):
         p, old = self.settings, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
                                     horizon=p.horizon, prior_strength=p.prior_strength)
-        if old is not None and old.unknowns.mlc.model_hash == estimator.unknowns.mlc.model_hash:
+        if old is not None and old.continues(estimator):
             estimator.restore(old.state())
             self.get_logger().info('a new description of the same robot: learning continues')
         elif p.checkpoint_file and os.path.isfile(p.checkpoint_file):  # never a device

@@ -90,8 +90,7 @@ class LiveViewNode(RobotNode):
         if self.robot is None or self._text is None:
             return
         try:
-            self._estimate = estimate_from_message(message, self.robot.model.mlc,
-                                                   self.robot.chain.joint_physics)
+            self._estimate = estimate_from_message(message, self.robot.model.mlc)
             self._text.take(self._estimate)
             self._remember(seconds(message.header.stamp), self._estimate)
         except RobotDynamicsError as error:

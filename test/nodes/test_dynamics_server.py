@@ -92,7 +92,7 @@ def test_minimal_parameters_are_those_of_the_urdf(node, chain, name):
     assert answer.mlc.state == MlcSet.FROM_URDF
     assert np.isnan(answer.mlc.standard_deviations).all()
     assert not any(answer.mlc.identified)
-    assert (answer.mlc.base_link, answer.mlc.tip_link) == (chain.base, chain.tip)
+    assert (answer.mlc.base_link, answer.mlc.tip_links) == (chain.base, [chain.tip])
 
 
 def test_an_unknown_set_is_refused(node):

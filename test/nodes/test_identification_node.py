@@ -70,7 +70,7 @@ def answer(node, wanted=''):
 def torque(node):
     """Return the torque of what was learned."""
     model = compile_model(node.robot.chain)
-    estimate = estimate_from_message(answer(node), model.mlc, node.robot.chain.joint_physics)
+    estimate = estimate_from_message(answer(node), model.mlc)
     model.swap(estimate.mlc.values, estimate.joint_physics)
     return model.torque(*STATE)
 

@@ -16,10 +16,13 @@ OUTCOME = {'success': 'boolean', 'message': TEXT}
 FIELDS = {
     MlcSet: {
         'header': 'std_msgs/Header', 'robot': TEXT, 'model_hash': TEXT, 'base_link': TEXT,
-        'tip_link': TEXT, 'set': TEXT, 'joint_names': TEXTS, 'names': TEXTS, 'formulas': TEXTS,
-        'units': TEXTS, 'values': NUMBERS, 'standard_deviations': NUMBERS,
+        'tip_links': TEXTS, 'set': TEXT, 'joint_names': TEXTS, 'parents': 'sequence<int32>',
+        'names': TEXTS, 'formulas': TEXTS, 'units': TEXTS, 'values': NUMBERS,
+        'standard_deviations': NUMBERS,
         'identified': 'sequence<boolean>', 'rotor_inertia': NUMBERS, 'viscous_friction': NUMBERS,
         'coulomb_friction': NUMBERS, 'torque_offset': NUMBERS, 'coulomb_velocity': NUMBER,
+        'static_friction': NUMBERS, 'stribeck_velocity': NUMBERS, 'load_friction': NUMBERS,
+        'viscous_asymmetry': NUMBERS, 'presliding_distance': NUMBERS, 'coupling': NUMBERS,
         'samples': 'uint64', 'condition_number': NUMBER, 'residual_rms': NUMBERS,
         'state': 'uint8'},
     GetMlc.Request: {'set': TEXT},

@@ -86,6 +86,8 @@ class _Body:
             return self._sum('fadd' if entry.sign > 0 else 'fsub', left, self._values[entry.right])
         if entry.kind in _OPERATIONS:
             return self._sum(_OPERATIONS[entry.kind], left, self._values[entry.right])
+        if entry.kind == 'fabs':
+            return self._lanes.absolute(left)
         function = {'tanh': hyperbolic_tangent, 'exp': exponential}[entry.kind]
         argument = left if entry.sign > 0 else self._lanes.negative(left)
         return function(self._lanes, argument)
@@ -104,8 +106,7 @@ class _Body:
             angle = self._values[part[0]]
             if per_vector > 1:
                 angle = self._vector.packed([self._values[index] for index in part])
-            size = self._vector.from_bits(
-                self._vector.on_bits('and', self._vector.bits(angle), 2 ** 63 - 1))
+            size = self._vector.absolute(angle)
             # an infinite angle is not too large: its sine is NaN, as it has to be
             beyond = lines.new(
                 f'and {self._vector.truth} '

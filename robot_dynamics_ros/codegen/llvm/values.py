@@ -80,6 +80,10 @@ class Lanes:
         """Return -a."""
         return self.lines.new(f'fneg {self.type} {a}')
 
+    def absolute(self, a: str) -> str:
+        """Return |a|; NaN stays NaN."""
+        return self.from_bits(self.on_bits('and', self.bits(a), 2 ** 63 - 1))
+
     def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
         """Return c0 + c1 x + c2 x^2 + ... by Horner's rule."""
         result = self.number(coefficients[-1])

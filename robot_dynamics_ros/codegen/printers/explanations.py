@@ -12,6 +12,7 @@ from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 _MEANINGS = {
     'q': ('position', 'rad', 'm'), 'qd': ('velocity', 'rad/s', 'm/s'),
     'qdd': ('acceleration', 'rad/s^2', 'm/s^2'), 'tau': ('torque or force', 'N m', 'N'),
+    'load': ('torque of links and rotors', 'N m', 'N'),
     'qd_r': ('reference velocity', 'rad/s', 'm/s'),
     'qdd_r': ('reference acceleration', 'rad/s^2', 'm/s^2'),
     'rotor': ('rotor inertia times squared gear ratio', 'kg m^2', 'kg'),
@@ -19,6 +20,8 @@ _MEANINGS = {
     'coulomb': ('Coulomb friction', 'N m', 'N'), 'offset': ('offset', 'N m', 'N'),
     'static_friction': ('static friction', 'N m', 'N'),
     'stribeck': ('Stribeck velocity', 'rad/s', 'm/s'),
+    'load_friction': ('dry friction per load', '1', '1'),
+    'asymmetry': ('viscous friction forward less backward, halved', 'N m s/rad', 'N s/m'),
 }
 _WRENCH = ('fx [N]', 'fy [N]', 'fz [N]', 'tx [N m]', 'ty [N m]', 'tz [N m]')
 
@@ -76,6 +79,8 @@ def parameter_lines(chain: Chain, mlc: MlcSet, vector: Argument) -> list[str]:
         return [*lines, '   0  1 / (velocity at which the smooth sign is tanh(1)) [s/rad, s/m]']
     if vector.name == 'motors':
         return [*lines, '  row-major (n, n): joint velocities to motor velocities']
+    if vector.name == 'transmission':
+        return [*lines, '  row-major (n, n): motor velocities to joint velocities']
     return lines + entry_lines(chain, vector.name)
 
 

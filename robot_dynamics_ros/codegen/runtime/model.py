@@ -257,8 +257,17 @@ class Model:
 
     def friction_torque(self, qd: ArrayLike, *, out: Array | None = None,
                         threads: int = 1) -> Array:
-        """Return the torque of friction and offset [N m, N]."""
+        """Return the torque of friction and offset of gears without load [N m, N]."""
         return self._evaluate('friction_torque', (qd,), out, threads)
+
+    def friction_under_load(self, qd: ArrayLike, load: ArrayLike, *,
+                            out: Array | None = None, threads: int = 1) -> Array:
+        """
+        Return the torque of friction and offset [N m, N].
+
+        :param load: torque of links and rotors that the gears carry [N m, N].
+        """
+        return self._evaluate('friction_under_load', (qd, load), out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
                          wrench: ArrayLike | None = None, out: Array | None = None,

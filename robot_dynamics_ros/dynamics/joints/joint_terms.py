@@ -2,10 +2,13 @@
 """
 Torque that joints add to the rigid links (Khalil & Dombre 9.3.4-9.3.7).
 
-    Ia qdd_motor + Fv qd_motor + F(qd_motor) + offset
+    Ia qdd_motor + Fv qd_motor + Fa |qd_motor| + F(qd_motor, load) + offset
 
 at every motor: rotor inertia, viscous friction, dry friction (Coulomb and static, with the
-Stribeck transition) and offset, carried to the joints by the transmission ``q = J q_motor``.
+Stribeck transition, and in proportion to the load of the gear) and offset, carried to the joints
+by the transmission ``q = J q_motor``. The load of a motor is the torque of the rigid links and of
+the rotors that it transmits: a rotor inertia that is grouped into a minimal parameter cannot be
+told apart from a link, and with this load the accelerations follow from a torque in closed form.
 Written once over scalars; a scalar is also an array of one term of all joints, since every motor
 follows the same law.
 """
@@ -74,15 +77,20 @@ class JointForm:
 
     :param coupled: the transmission has a coupling matrix.
     :param stribeck: dry friction has a static part.
+    :param loaded: dry friction grows with the load.
+    :param asymmetric: viscous friction depends on the direction.
     """
 
     coupled: bool = False
     stribeck: bool = False
+    loaded: bool = False
+    asymmetric: bool = False
 
     @classmethod
     def of(cls, physics: JointPhysics) -> JointForm:
         """Return the form of joint physics."""
-        return cls(physics.coupling is not None, physics.static is not None)
+        return cls(physics.coupling is not None, physics.static is not None,
+                   physics.load_friction is not None, physics.viscous_asymmetry is not None)
 
 
 def sharpness_of(physics: JointPhysics) -> float:
@@ -95,14 +103,19 @@ def joint_parameters(physics: JointPhysics) -> dict[str, list[float]]:
     Return the parameters of `JointTerms` by name.
 
     n of each, but one ``sharpness`` (see `smooth_sign`), and the n x n entries of ``motors``, the
-    matrix J^-1 from joint to motor velocities, row by row. A rotor inertia of NaN is inside a
-    minimal parameter already: it adds nothing here.
+    matrix J^-1 from joint to motor velocities, and of ``transmission``, the matrix J, row by row.
+    A rotor inertia of NaN is inside a minimal parameter already: it adds nothing here.
     """
     values = {'rotor': np.nan_to_num(physics.rotor_inertia, nan=0.0), 'viscous': physics.viscous,
               'coulomb': physics.coulomb, 'offset': physics.offset,
               'sharpness': np.array([sharpness_of(physics)])}
     if physics.coupling is not None:
         values['motors'] = Transmission.of(physics).inverse
+        values['transmission'] = physics.coupling
+    if physics.load_friction is not None:
+        values['load_friction'] = physics.load_friction
+    if physics.viscous_asymmetry is not None:
+        values['asymmetry'] = physics.viscous_asymmetry
     if physics.static is not None and physics.stribeck_velocity is not None:
         values |= {'static_friction': physics.static, 'stribeck': physics.stribeck_velocity}
     return {name: array.ravel().tolist() for name, array in values.items()}
@@ -172,24 +185,76 @@ class JointTerms:
             return [inertia * x for inertia, x in zip(self.parameter('rotor', self.n), qdd)]
         return [_dot(row, qdd) for row in self.rotor_matrix()]
 
-    def friction_torque(self, qd: Sequence[Scalar]) -> list[Scalar]:
+    def motor_load(self, torque: Sequence[Scalar]) -> list[Scalar]:
+        """Return the torques of the motors for those of the joints [N m, N]."""
+        if not self.form.coupled:
+            return list(torque)
+        J = self.parameter('transmission', self.n * self.n)
+        return [_dot(J[j::self.n], torque) for j in range(self.n)]
+
+    def _joint_torque(self, motors: list[Scalar]) -> list[Scalar]:
+        """Return the torques of the joints for those of the motors."""
+        if not self.form.coupled:
+            return motors
+        return [_dot(column, motors) for column in zip(*self._motors)]
+
+    def friction_torque(self, qd: Sequence[Scalar], load: Sequence[Scalar] | None = None,
+                        direction: Sequence[Scalar] | None = None) -> list[Scalar]:
         """
         Return friction and offset on the joint side [N m, N].
 
         :param qd: n joint velocities [rad/s, m/s].
+        :param load: n torques of links and rotors [N m, N]; None = no load.
+        :param direction: n directions of the motors between -1 and 1, see `direction_along`;
+            None = the smooth sign of their velocities.
         """
-        velocities = self.motor_motion(qd)
+        tau, signs = self._unloaded(self.motor_motion(qd), direction)
+        if self.form.loaded and load is not None:
+            tau = [each + share * sign * self.functions.fabs(carried)
+                   for each, share, sign, carried in zip(
+                       tau, self.parameter('load_friction', self.n), signs,
+                       self.motor_load(load))]
+        return self._joint_torque(tau)
+
+    def carried_load(self, tau: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """
+        Return the load that a torque leaves after friction and offset [N m, N].
+
+        ``load + friction_torque(qd, load) = tau``, solved in closed form: a motor with
+        ``x + k |x| = y`` and |k| < 1 has ``x = (y - k |y|) / (1 - k^2)``.
+
+        :param tau: n joint torques [N m, N].
+        :param qd: n joint velocities [rad/s, m/s].
+        """
+        if not self.form.loaded:
+            return [t - friction for t, friction in zip(tau, self.friction_torque(qd))]
+        unloaded, signs = self._unloaded(self.motor_motion(qd))
+        loads = []
+        for torque, friction, share, sign in zip(
+                self.motor_load(tau), unloaded, self.parameter('load_friction', self.n), signs):
+            y, k = torque - friction, share * sign
+            loads.append((y - k * self.functions.fabs(y)) / (1.0 - k * k))
+        return self._joint_torque(loads)
+
+    def _unloaded(self, velocities: Sequence[Scalar], direction: Sequence[Scalar] | None = None
+                  ) -> tuple[list[Scalar], Sequence[Scalar]]:
+        """Return friction without load, and offset, of every motor, and the directions."""
         level = self.parameter('coulomb', self.n)
         if self.form.stribeck:
             level = [dry_friction_level(*values, self.functions.exp) for values in zip(
                 velocities, level, self.parameter('static_friction', self.n),
                 self.parameter('stribeck', self.n))]
-        tau = [size * smooth_sign(velocity, self._sharpness, self.functions.tanh)
-               + viscous * velocity + offset
-               for velocity, size, viscous, offset in zip(
-                   velocities, level, self.parameter('viscous', self.n),
-                   self.parameter('offset', self.n))]
-        return [_dot(column, tau) for column in zip(*self._motors)] if self.form.coupled else tau
+        viscous, offset = self.parameter('viscous', self.n), self.parameter('offset', self.n)
+        signs = direction if direction is not None else [
+            smooth_sign(velocity, self._sharpness, self.functions.tanh) for velocity in velocities]
+        tau = [size * sign + factor * velocity + constant
+               for size, sign, factor, velocity, constant in zip(
+                   level, signs, viscous, velocities, offset)]
+        if self.form.asymmetric:
+            tau = [each + asymmetry * self.functions.fabs(velocity)
+                   for each, asymmetry, velocity in zip(
+                       tau, self.parameter('asymmetry', self.n), velocities)]
+        return tau, signs
 
     def regressor(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[list[Scalar]]:
         """

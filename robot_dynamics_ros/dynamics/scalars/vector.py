@@ -44,6 +44,10 @@ class Functions(Protocol):
     def exp(self) -> Function:
         """Exponential function."""
 
+    @property
+    def fabs(self) -> Function:
+        """Absolute value."""
+
 
 def vector(values: Iterable[Scalar]) -> Vector:
     """Return three scalars as a vector; numpy's floats become plain ones."""

@@ -95,7 +95,10 @@ def _history(content: Mapping[str, Array]) -> LearningHistory:
         content['samples'], tuple(EstimateState(int(each)) for each in content['states']))
 
 
-FORMAT = 1
+FORMAT = 2
+
+#: Format before friction laws: a state without `law`, of Coulomb and viscous friction.
+_FORMER = 1
 _FORMAT, _HASH = 'checkpoint_format', 'model_hash'
 
 
@@ -123,8 +126,8 @@ def load_checkpoint(path: str | Path, model_hash: str) -> dict[str, Array]:
     :raises ParameterError: not readable, not a checkpoint, or for another robot.
     """
     state = read_npz(path, MAXIMUM_SIZE, ParameterError, 'is not a checkpoint')
-    if state.pop(_FORMAT, np.array(-1)).tolist() != FORMAT:
-        raise ParameterError(f'{path}: is not a checkpoint of format {FORMAT}')
+    if state.pop(_FORMAT, np.array(-1)).tolist() not in (FORMAT, _FORMER):
+        raise ParameterError(f'{path}: is not a checkpoint of format {FORMAT} or {_FORMER}')
     if str(state.pop(_HASH, np.array(''))) != model_hash:
         raise ParameterError(f'{path}: belongs to another robot, gravity or minimal set; it is '
                              'not used')

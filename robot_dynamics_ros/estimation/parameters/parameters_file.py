@@ -4,19 +4,19 @@ parameters.yaml: identified parameters of a robot, as written by identify.
 
 .. code-block:: yaml
 
-    format: 1
+    format: 2                      # 1 is read as well
     robot: my_arm
     model_hash: 3f6c...            # geometry, gravity, set and names; refused for another robot
     base_link: base_link
-    tip_link: tool0
+    tip_links: [tool0]
     set: lin
     joint_names: [shoulder, elbow]
     parameters:
     - {name: U1_33, formula: ZZ1 + Ia1, unit: kg m^2, value: 1.2, standard_deviation: 0.01,
        identified: true}
-    joints:                        # .nan = inside a minimal parameter
-    - {name: shoulder, rotor_inertia: .nan, viscous_friction: 2.1, coulomb_friction: 3.0,
-       torque_offset: 0.1}
+    joints:                        # .nan = inside a minimal parameter; parent: the joint before
+    - {name: shoulder, parent: null, rotor_inertia: .nan, viscous_friction: 2.1,
+       coulomb_friction: 3.0, torque_offset: 0.1, load_friction: 0.05}
     coulomb_velocity: 0.01
     samples: 5000
     condition_number: 21.0
@@ -27,6 +27,7 @@ parameters.yaml: identified parameters of a robot, as written by identify.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,17 @@ from robot_dynamics_ros.files.atomic_file import write_atomically
 from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, read_yaml
 
-FORMAT = 1
+FORMAT = 2
+
+#: Format before trees and friction under load: one tip_link, joints without parent.
+_FORMER = 1
 
 #: Name in the file and in `JointPhysics`.
 _JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
                 'coulomb_friction': 'coulomb', 'torque_offset': 'offset',
-                'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity'}
+                'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity',
+                'load_friction': 'load_friction', 'viscous_asymmetry': 'viscous_asymmetry',
+                'presliding_distance': 'presliding'}
 
 
 def write_parameters(path: str | Path, estimate: MlcEstimate) -> None:
@@ -70,7 +76,7 @@ def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
     mlc, physics = estimate.mlc, estimate.joint_physics
     joints = []
     for j, joint in enumerate(mlc.joint_names):
-        entry: dict[str, Any] = {'name': joint}
+        entry: dict[str, Any] = {'name': joint, 'parent': mlc.joint_names[j - 1] if j else None}
         for key, field in _JOINT_TERMS.items():
             values = getattr(physics, field)
             if values is not None:
@@ -78,7 +84,7 @@ def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
         joints.append(entry)
     content: dict[str, Any] = {
         'format': FORMAT, 'robot': estimate.robot, 'model_hash': mlc.model_hash,
-        'base_link': estimate.base_link, 'tip_link': estimate.tip_link, 'set': mlc.set,
+        'base_link': estimate.base_link, 'tip_links': [estimate.tip_link], 'set': mlc.set,
         'joint_names': list(mlc.joint_names),
         'parameters': [
             {'name': name, 'formula': formula, 'unit': unit, 'value': float(value),
@@ -104,12 +110,14 @@ def read_mapping(path: str | Path) -> dict[str, Any]:
     :raises ParameterError: not readable, or not such a file.
     """
     content = dict(mapping(read_yaml(path), str(path)))
-    if content.get('format') != FORMAT:
-        raise ParameterError(f'{path}: is not a parameters file of format {FORMAT}')
+    if content.get('format') not in (FORMAT, _FORMER):
+        raise ParameterError(f'{path}: is not a parameters file of format {FORMAT} or {_FORMER}')
     for key in ('robot', 'model_hash', 'set', 'joint_names', 'parameters', 'joints'):
         if key not in content:
             raise ParameterError(f'{path}: {key} is missing')
     _check_lists(content, str(path))
+    if content['format'] == _FORMER:
+        content = {**content, 'tip_links': [content.get('tip_link', '')]}
     return content
 
 
@@ -164,10 +172,22 @@ def read_parameters(path: str | Path, chain: Chain) -> MlcEstimate:
         raise ParameterError(f'{path}: {error}') from error
 
 
+def _check_serial(content: dict[str, Any], names: Sequence[str]) -> None:
+    """Refuse the parameters of a robot with branches."""
+    if content['format'] == _FORMER:
+        return
+    parents = {entry['name']: entry.get('parent') for entry in content['joints']}
+    if (not isinstance(content['tip_links'], list) or len(content['tip_links']) != 1
+            or [parents[name] for name in names] != [None, *names[:-1]]):
+        raise ParameterError('the robot is a tree; a serial chain is expected, each joint with '
+                             'the one before as parent, and one entry in tip_links')
+
+
 def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> MlcEstimate:
     lines = {line['name']: line for line in content['parameters']}
     if set(lines) != set(names):
         raise ValueError(f'parameters {sorted(lines)} instead of {sorted(names)}')
+    _check_serial(content, chain.joint_names)
     mlc = minimal_parameters(chain, content['set'])
     mlc = replace(mlc, formulas=tuple(str(lines[name]['formula']) for name in names)).with_values(
         [_value(lines[name]['value']) for name in names])
@@ -189,8 +209,8 @@ def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> 
     residuals = np.array(content['residual_rms'], dtype=np.float64)
     _check_statistics(covariance, residuals, len(chain))
     return MlcEstimate(
-        str(content['robot']), str(content['base_link']), str(content['tip_link']), mlc, physics,
-        tuple(bool(lines[name]['identified']) for name in names), unknowns,
+        str(content['robot']), str(content['base_link']), str(content['tip_links'][0]), mlc,
+        physics, tuple(bool(lines[name]['identified']) for name in names), unknowns,
         covariance, int(content['samples']), float(content['condition_number']),
         residuals, EstimateState.FROM_FILE)
 

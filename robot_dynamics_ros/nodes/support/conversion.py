@@ -31,9 +31,12 @@ _NANOSECONDS = 1_000_000_000
 #: Largest mass of a payload [kg], and largest distance of its parts from the tip frame [m].
 _HEAVIEST, _LARGEST = 1e4, 10.0
 
-#: Field of the message, field of JointPhysics.
+#: Field of the message, field of JointPhysics: those that every joint has, and the others.
 _JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
                 'coulomb_friction': 'coulomb', 'torque_offset': 'offset'}
+_OPTIONAL_TERMS = {'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity',
+                   'load_friction': 'load_friction', 'viscous_asymmetry': 'viscous_asymmetry',
+                   'presliding_distance': 'presliding'}
 
 
 def seconds(time: Time | Duration) -> float:
@@ -186,24 +189,26 @@ def estimate_to_message(estimate: MlcEstimate, time: Time) -> MlcSetMessage:
     mlc, physics = estimate.mlc, estimate.joint_physics
     message = MlcSetMessage(
         robot=estimate.robot, model_hash=mlc.model_hash, base_link=estimate.base_link,
-        tip_link=estimate.tip_link, set=mlc.set, joint_names=list(mlc.joint_names),
+        tip_links=[estimate.tip_link], set=mlc.set, joint_names=list(mlc.joint_names),
+        parents=list(range(-1, len(mlc.joint_names) - 1)),
         names=list(mlc.names), formulas=list(mlc.formulas), units=list(mlc.units),
         values=doubles(mlc.values), standard_deviations=doubles(estimate.standard_deviations),
         identified=list(estimate.identified), coulomb_velocity=physics.coulomb_velocity,
         samples=estimate.samples, condition_number=float(estimate.condition_number),
         residual_rms=doubles(estimate.residual_rms), state=int(estimate.state),
         **{field: doubles(getattr(physics, name)) for field, name in _JOINT_TERMS.items()})
+    for field, name in (*_OPTIONAL_TERMS.items(), ('coupling', 'coupling')):
+        if (values := getattr(physics, name)) is not None:
+            setattr(message, field, doubles(values))
     message.header.stamp, message.header.frame_id = time, estimate.base_link
     return message
 
 
-def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
-                          physics: JointPhysics) -> MlcEstimate:
+def estimate_from_message(message: MlcSetMessage, mlc: MlcSet) -> MlcEstimate:
     """
     Return the minimal parameters and joint physics in a message.
 
     :param mlc: minimal parameter set of the model that is to use them.
-    :param physics: joint physics with what a message does not hold: coupling.
     :raises ParameterError: parameters of another robot or set, lists of wrong lengths, a value
         that is not finite.
     """
@@ -212,8 +217,14 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
             f"minimal parameters of '{message.robot}', set {message.set}, are for another "
             'geometry, gravity or set; identify again, or check base, tip and gravity')
     p, n = len(mlc), len(mlc.joint_names)
+    if list(message.parents) != list(range(-1, n - 1)) or len(message.tip_links) != 1:
+        raise ParameterError('minimal parameters: the robot is a tree; a serial chain is '
+                             'expected, parents -1, 0, 1, ... and one tip link')
     lengths = {'values': p, 'standard_deviations': p, 'identified': p, 'formulas': p,
-               'residual_rms': n, **dict.fromkeys(_JOINT_TERMS, n)}
+               'residual_rms': n, **dict.fromkeys(_JOINT_TERMS, n),
+               **{field: size for field, size in (*dict.fromkeys(_OPTIONAL_TERMS, n).items(),
+                                                  ('coupling', n * n))
+                  if len(getattr(message, field))}}
     for field, length in lengths.items():
         if len(getattr(message, field)) != length:
             raise ParameterError(f'minimal parameters: {len(getattr(message, field))} {field}, '
@@ -225,12 +236,14 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet,
     deviations = np.array(message.standard_deviations)
     known = np.isfinite(deviations)
     return MlcEstimate(
-        message.robot, message.base_link, message.tip_link,
+        message.robot, message.base_link, message.tip_links[0],
         replace(mlc.with_values(message.values), formulas=tuple(message.formulas)),
-        replace(physics, coulomb_velocity=message.coulomb_velocity, static=None,
-                stribeck_velocity=None,
-                **{name: np.array(getattr(message, field))
-                   for field, name in _JOINT_TERMS.items()}),
+        JointPhysics(coulomb_velocity=message.coulomb_velocity,
+                     coupling=(np.array(message.coupling).reshape(n, n)
+                               if len(message.coupling) else None),
+                     **{name: np.array(values) for field, name in
+                        (_JOINT_TERMS | _OPTIONAL_TERMS).items()
+                        if len(values := getattr(message, field))}),
         tuple(message.identified), tuple(name for name, sure in zip(mlc.names, known) if sure),
         np.diag(deviations[known]**2), message.samples, message.condition_number,
         np.array(message.residual_rms), EstimateState(message.state))

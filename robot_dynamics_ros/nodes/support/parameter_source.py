@@ -115,7 +115,7 @@ class ParameterSource:
         if robot is None or live is None:
             return
         try:
-            estimate = estimate_from_message(message, robot.model.mlc, robot.chain.joint_physics)
+            estimate = estimate_from_message(message, robot.model.mlc)
         except RobotDynamicsError as error:
             diagnostics.warn('refused parameters', str(error))
             return

@@ -28,7 +28,8 @@ def robots(demo_arm):
     n = 4
     coupled = random_chain(rng, n, types='RPRR').with_joint_physics(JointPhysics(
         *rng.uniform(0.1, 1.0, (4, n)), coupling=np.eye(n) + 0.2 * rng.normal(size=(n, n)),
-        static=np.full(n, 1.5), stribeck_velocity=np.full(n, 0.3)))
+        static=np.full(n, 1.5), stribeck_velocity=np.full(n, 0.3),
+        load_friction=np.full(n, 0.2), viscous_asymmetry=np.full(n, -0.05)))
     return {'demo arm': demo_arm, 'coupled': coupled}
 
 

@@ -30,12 +30,15 @@ WITH_WRENCH = ['inverse_dynamics', 'torque', 'forward_dynamics']
 COUNT = 11  # not a multiple of any number of lanes
 
 
-def physics_of(rng, n, *, coupled=False, stribeck=False, coulomb_velocity=0.01):
+def physics_of(rng, n, *, coupled=False, stribeck=False, loaded=False, coulomb_velocity=0.01):
     """Return joint physics with every term."""
     values = {name: rng.uniform(0.1, 1.0, n)
               for name in ('rotor_inertia', 'viscous', 'coulomb', 'offset')}
     if stribeck:
         values |= {'static': values['coulomb'] + 0.3, 'stribeck_velocity': np.full(n, 0.4)}
+    if loaded:
+        values |= {'load_friction': rng.uniform(0.05, 0.3, n),
+                   'viscous_asymmetry': 0.5 * values['viscous'] * rng.uniform(-1.0, 1.0, n)}
     if coupled:
         values['coupling'] = np.eye(n) + 0.3 * rng.normal(size=(n, n))
     return JointPhysics(**values, coulomb_velocity=coulomb_velocity)
@@ -49,7 +52,8 @@ def chains():
     result['coupled'] = random_chain(rng, 3, types='RRR')
     result['one rail'] = random_chain(rng, 1, types='P')
     return {name: chain.with_joint_physics(physics_of(
-        rng, len(chain), coupled=name == 'coupled', stribeck=name == 'stanford'))
+        rng, len(chain), coupled=name == 'coupled', stribeck=name == 'stanford',
+        loaded=name in ('coupled', 'random', 'one rail')))
         for name, chain in result.items()}
 
 
@@ -94,8 +98,8 @@ def call(model, name, inputs, **options):
     return getattr(model, name)(*inputs.values(), **options)
 
 
-def joint_torque(physics, qd, qdd):
-    """Return what the joints add, as it stands in the book."""
+def joint_torque(physics, qd, qdd, rigid=0.0):
+    """Return what the joints add, as it stands in the book, and friction under load."""
     to_motors = np.eye(len(physics)) if physics.coupling is None else np.linalg.inv(
         physics.coupling)
     speed, rate = qd @ to_motors.T, qdd @ to_motors.T
@@ -103,7 +107,13 @@ def joint_torque(physics, qd, qdd):
     if physics.static is not None:
         level = level + (physics.static - level) * np.exp(
             -(speed / physics.stribeck_velocity)**2)
-    return (physics.rotor_inertia * rate + physics.viscous * speed + physics.offset
+    rotors = physics.rotor_inertia * rate
+    viscous = physics.viscous * speed
+    if physics.load_friction is not None:
+        load = rigid @ np.linalg.inv(to_motors) + rotors if np.ndim(rigid) else 0.0
+        level = level + physics.load_friction * np.abs(load)
+        viscous = viscous + physics.viscous_asymmetry * np.abs(speed)
+    return (rotors + viscous + physics.offset
             + level * np.tanh(speed / physics.coulomb_velocity)) @ to_motors
 
 
@@ -115,19 +125,22 @@ def test_the_loop_form_agrees_with_other_formulations(chain, rng):
     links = [link.standard_parameters.tolist() for link in chain.links]
     rigid = state.vector(newton_euler(state.frames, links, state['qd'], state['qdd'],
                                       gravity_vector(chain)))
-    tau = rigid + joint_torque(physics, qd, qdd)
+    tau = rigid + joint_torque(physics, qd, qdd, rigid)
     assert_close(judged(chain, 'inverse_dynamics', **inputs), rigid, OTHER_IMPLEMENTATION)
     assert_close(judged(chain, 'torque', **inputs), tau, OTHER_IMPLEMENTATION)
     assert_close(judged(chain, 'friction_torque', qd=qd), joint_torque(physics, qd, 0.0 * qd),
                  OTHER_IMPLEMENTATION)
     assert_close(judged(chain, 'forward_dynamics', q=q, qd=qd, tau=tau), qdd, 1e-8)
-    inertial = tau - judged(chain, 'torque', q=q, qd=qd, qdd=0.0 * qdd)
+    assert_close(judged(chain, 'friction_under_load', qd=qd, load=tau),
+                 joint_torque(physics, qd, 0.0 * qd, tau), OTHER_IMPLEMENTATION)
+    rotors = joint_torque(physics, qd, qdd) - joint_torque(physics, qd, 0.0 * qdd)
+    inertial = rigid + rotors - judged(chain, 'inverse_dynamics', q=q, qd=qd, qdd=0.0 * qdd)
     A = judged(chain, 'mass_matrix', q=q)
     assert_close(np.einsum('kij,kj->ki', A, qdd), inertial, OTHER_IMPLEMENTATION)
     still = judged(chain, 'coriolis_torque', q=q, qd=qd) + judged(chain, 'gravity_torque', q=q)
     assert_close(still, judged(chain, 'inverse_dynamics', q=q, qd=qd, qdd=0.0 * qdd),
                  OTHER_IMPLEMENTATION)
-    if physics.static is None:
+    if physics.static is None and physics.load_friction is None:
         values = np.concatenate([minimal_parameters(chain).values, physics.rotor_inertia,
                                  physics.viscous, physics.coulomb, physics.offset])
         assert_close(judged(chain, 'regressor_with_joint_terms', **inputs) @ values, tau,
@@ -232,7 +245,7 @@ def test_a_bad_parameter_spoils_the_loop_form_where_it_is_used(demo_arm, rng, mo
     for name in INPUTS:
         result = call(model, name, states_of(demo_arm, name, rng))
         assert model.forms[name] == 'loop'
-        if 'regressor' in name or name == 'friction_torque':
+        if 'regressor' in name or name.startswith('friction'):
             assert np.isfinite(result).all(), name
         else:
             assert np.isnan(result).all(), name

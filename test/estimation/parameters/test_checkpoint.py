@@ -39,7 +39,7 @@ def test_half_a_file_is_refused(tmp_path, cut):
 def test_other_files_are_refused(tmp_path):
     path = tmp_path / 'other.npz'
     np.savez(path, x=np.arange(3.0))
-    with pytest.raises(ParameterError, match='of format 1'):
+    with pytest.raises(ParameterError, match='of format 2 or 1'):
         load_checkpoint(path, 'abc')
     with pytest.raises(ParameterError, match='cannot be read'):
         load_checkpoint(tmp_path / 'nowhere.npz', 'abc')

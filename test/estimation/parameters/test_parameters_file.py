@@ -58,6 +58,29 @@ def test_what_is_written_is_read_back(result, chain, tmp_path):
     assert any(math.isnan(value) for value in read.joint_physics.rotor_inertia)
 
 
+def test_every_term_of_the_friction_law_is_kept(result, chain, tmp_path):
+    law = {'load_friction': np.linspace(0.01, 0.04, 4), 'presliding': np.linspace(1e-4, 4e-4, 4),
+           'viscous_asymmetry': np.linspace(-0.1, 0.1, 4)}
+    physics = replace(result.joint_physics, viscous=np.ones(4), **law)
+    write_parameters(tmp_path / 'a.yaml', replace(result.estimate, joint_physics=physics))
+    read = read_parameters(tmp_path / 'a.yaml', chain).joint_physics
+    for name, values in law.items():
+        np.testing.assert_array_equal(getattr(read, name), values)
+
+
+def test_a_file_of_the_former_format_is_read(result, chain, tmp_path):
+    path = tmp_path / 'parameters.yaml'
+    write_parameters(path, result.estimate)
+    content = yaml.safe_load(path.read_text())
+    content['format'], content['tip_link'] = 1, content.pop('tip_links')[0]
+    for joint in content['joints']:
+        del joint['parent']
+    path.write_text(yaml.safe_dump(content))
+    read = read_parameters(path, chain)
+    assert read.tip_link == chain.tip
+    np.testing.assert_array_equal(read.mlc.values, result.mlc.values)
+
+
 def test_another_robot_is_refused(result, chain, tmp_path):
     path = tmp_path / 'parameters.yaml'
     write_parameters(path, result.estimate)
@@ -84,7 +107,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(result, tmp_path, m
 
 
 @pytest.mark.parametrize('change, message', [
-    (lambda content: content.update(format=2), 'not a parameters file of format 1'),
+    (lambda content: content.update(format=3), 'not a parameters file of format 2 or 1'),
+    (lambda content: content['joints'][2].update(parent=None), 'the robot is a tree'),
+    (lambda content: content.update(tip_links=['a', 'b']), 'the robot is a tree'),
+    (lambda content: [each.update(load_friction=1.0) for each in content['joints']],
+     'could not be moved at all'),
     (lambda content: content.pop('joints'), 'joints is missing'),
     (lambda content: content.pop('samples'), 'a value is missing'),
     (lambda content: content['parameters'][0].update(value='much'), 'of the wrong type'),

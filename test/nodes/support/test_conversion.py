@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages to the core and back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.availability import skip_without_ros
@@ -15,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros import chain_from_urdf, minimal_parameters
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.chain.joint_physics import PER_JOINT, JointPhysics
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
 from robot_dynamics_ros.nodes.support.conversion import (
@@ -99,7 +101,10 @@ def estimate(rng):
     mlc = minimal_parameters(chain)
     p = len(mlc)
     root = rng.normal(size=(p, p))
-    physics = JointPhysics([np.nan, 0.3], [1.0, 2.0], [0.4, 0.5], [0.1, -0.2], 0.02)
+    physics = JointPhysics(
+        [np.nan, 0.3], [1.0, 2.0], [0.4, 0.5], [0.1, -0.2], 0.02, coupling=[[1, 0], [-1, 1]],
+        static=[0.6, 0.7], stribeck_velocity=[0.1, 0.2], load_friction=[0.05, 0.0],
+        viscous_asymmetry=[0.1, -0.1], presliding=[1e-3, 2e-3])
     return MlcEstimate('planar', 'base_link', 'link_2', mlc.with_values(rng.normal(size=p)),
                        physics, (False, *[True] * (p - 1)), mlc.names, root @ root.T, 4321, 17.5,
                        np.array([0.2, 0.3]), EstimateState.LEARNING)
@@ -108,10 +113,10 @@ def estimate(rng):
 def test_an_estimate_survives_the_way_through_a_message(estimate):
     message = estimate_to_message(estimate, stamp(2.0))
     assert (message.header.frame_id, message.header.stamp.sec) == ('base_link', 2)
-    back = estimate_from_message(message, estimate.mlc, JointPhysics.zero(2))
+    back = estimate_from_message(message, estimate.mlc)
     np.testing.assert_array_equal(back.mlc.values, estimate.mlc.values)
     np.testing.assert_array_equal(back.standard_deviations, estimate.standard_deviations)
-    for name in ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'coulomb_velocity'):
+    for name in (*PER_JOINT, 'coulomb_velocity', 'coupling'):
         np.testing.assert_array_equal(getattr(back.joint_physics, name),
                                       getattr(estimate.joint_physics, name))
     for name in ('robot', 'base_link', 'tip_link', 'identified', 'samples', 'condition_number',
@@ -120,16 +125,28 @@ def test_an_estimate_survives_the_way_through_a_message(estimate):
     np.testing.assert_array_equal(back.residual_rms, estimate.residual_rms)
 
 
+def test_terms_that_a_friction_law_does_not_have_stay_out(estimate):
+    plain = replace(estimate, joint_physics=JointPhysics.zero(2))
+    message = estimate_to_message(plain, stamp(2.0))
+    assert not len(message.static_friction) and not len(message.presliding_distance)
+    assert estimate_from_message(message, estimate.mlc).joint_physics.static is None
+
+
 @pytest.mark.parametrize(('field', 'value', 'message'), [
     ('model_hash', 'abc', 'another geometry, gravity or set'),
     ('values', [1.0], '1 values, expected'),
     ('values', 'nan', 'not finite'),
     ('viscous_friction', [1.0], '1 viscous_friction, expected 2'),
     ('residual_rms', [], '0 residual_rms, expected 2'),
+    ('load_friction', [0.1], '1 load_friction, expected 2'),
+    ('coupling', [1.0, 0.0], '2 coupling, expected 4'),
+    ('static_friction', [], 'belong together'),
+    ('parents', [-1, -1], 'the robot is a tree'),
+    ('tip_links', ['a', 'b'], 'the robot is a tree'),
     ('identified', [], '0 identified'),
 ])
 def test_an_estimate_that_does_not_fit_is_refused(estimate, field, value, message):
     sent = estimate_to_message(estimate, stamp(2.0))
     setattr(sent, field, [np.nan] * len(estimate.mlc) if value == 'nan' else value)
     with pytest.raises(ParameterError, match=message):
-        estimate_from_message(sent, estimate.mlc, JointPhysics.zero(2))
+        estimate_from_message(sent, estimate.mlc)

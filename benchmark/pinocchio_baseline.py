@@ -49,5 +49,14 @@ def pinocchio_functions(chain: Chain) -> dict[str, Callable[..., Any]]:
     def gravity_torque(q: Array) -> Any:
         return pinocchio.computeGeneralizedGravity(model, data, q)
 
+    def inverse_dynamics_derivatives(q: Array, qd: Array, qdd: Array) -> Any:
+        pinocchio.computeRNEADerivatives(model, data, q, qd, qdd)
+        return data.dtau_dq, data.dtau_dv
+
+    def forward_dynamics_derivatives(q: Array, qd: Array, tau: Array) -> Any:
+        pinocchio.computeABADerivatives(model, data, q, qd, tau)
+        return data.ddq_dq, data.ddq_dv, data.Minv
+
     return {function.__name__: function for function in (
-        inverse_dynamics, forward_dynamics, mass_matrix, regressor, gravity_torque)}
+        inverse_dynamics, forward_dynamics, mass_matrix, regressor, gravity_torque,
+        inverse_dynamics_derivatives, forward_dynamics_derivatives)}

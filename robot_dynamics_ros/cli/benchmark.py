@@ -34,7 +34,8 @@ BATCH = 10_000
 #: States of a batch that Pinocchio's loop is timed on; its time per state does not depend on it.
 LOOP = 500
 #: Functions that are timed; those below have no counterpart with friction in Pinocchio.
-COMPARED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'regressor', 'gravity_torque')
+COMPARED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'regressor', 'gravity_torque',
+            'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
 ALONE = ('torque',)
 #: Numbers of joints for the growth with n.
 SIZES = (2, 4, 7, 12, 20, 40, 60)

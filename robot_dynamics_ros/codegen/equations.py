@@ -21,6 +21,11 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.codegen.derivatives import (
+    Matrices,
+    acceleration_derivatives,
+    state_derivatives,
+)
 from robot_dynamics_ros.codegen.graph import Graph, Node
 from robot_dynamics_ros.codegen.program import Argument, Program, Zero
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
@@ -62,11 +67,15 @@ INPUTS = {
     'regressor': ('q', 'qd', 'qdd'),
     'regressor_with_joint_terms': ('q', 'qd', 'qdd'),
     'reference_regressor': ('q', 'qd', 'qd_r', 'qdd_r'),
+    'inverse_dynamics_derivatives': ('q', 'qd', 'qdd'),
+    'torque_derivatives': ('q', 'qd', 'qdd'),
+    'forward_dynamics_derivatives': ('q', 'qd', 'tau'),
 }
 WITH_WRENCH = '_with_wrench'
 
 #: Functions that take a wrench.
-TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics')
+TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics', 'inverse_dynamics_derivatives',
+               'torque_derivatives', 'forward_dynamics_derivatives')
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15
@@ -148,7 +157,10 @@ def result_shape(name: str, n: int, p: int) -> tuple[int, ...]:
     :param n: number of joints.
     :param p: number of minimal parameters.
     """
+    name = name.removesuffix(WITH_WRENCH)
     return {'mass_matrix': (n, n), 'regressor': (n, p), 'reference_regressor': (n, p),
+            'inverse_dynamics_derivatives': (2, n, n), 'torque_derivatives': (2, n, n),
+            'forward_dynamics_derivatives': (3, n, n),
             'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(name, (n,))
 
 
@@ -190,8 +202,8 @@ class Equations:
     def result(self, name: str) -> list[Scalar]:
         """Return the result of one function in row-major order."""
         result: list[Scalar] = getattr(self, name.removesuffix(WITH_WRENCH))()
-        if isinstance(result[0], list):
-            return [value for row in result for value in row]
+        while isinstance(result[0], list):
+            result = [value for row in result for value in row]
         return result
 
     @cached_property
@@ -284,6 +296,19 @@ class Equations:
         """Return the regressor of the minimal parameters and of the joint terms."""
         joints = self._joints.regressor(self.inputs['qd'], self.inputs['qdd'])
         return [links + terms for links, terms in zip(self.regressor(), joints)]
+
+
+    def inverse_dynamics_derivatives(self) -> Matrices:
+        """Return the derivatives of `inverse_dynamics` by q and by qd."""
+        return state_derivatives(self, lambda dual: dual.inverse_dynamics())
+
+    def torque_derivatives(self) -> Matrices:
+        """Return the derivatives of `torque` by q and by qd."""
+        return state_derivatives(self, lambda dual: dual.torque())
+
+    def forward_dynamics_derivatives(self) -> Matrices:
+        """Return the derivatives of `forward_dynamics` by q, by qd and by tau."""
+        return acceleration_derivatives(self)
 
 
 class Known(Protocol):

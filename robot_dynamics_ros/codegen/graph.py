@@ -68,13 +68,13 @@ class Node:
 
     def __add__(self, other: Value) -> Value:
         """Return self + other."""
-        return self.graph.add(self, other)
+        return self.graph.add(self, other) if _known(other) else NotImplemented
 
     __radd__ = __add__
 
     def __sub__(self, other: Value) -> Value:
         """Return self - other."""
-        return self.graph.add(self, -other)
+        return self.graph.add(self, -other) if _known(other) else NotImplemented
 
     def __rsub__(self, other: Value) -> Value:
         """Return other - self."""
@@ -82,17 +82,22 @@ class Node:
 
     def __mul__(self, other: Value) -> Value:
         """Return self * other."""
-        return self.graph.multiply(self, other)
+        return self.graph.multiply(self, other) if _known(other) else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Value) -> Value:
         """Return self / other."""
-        return self.graph.divide(self, other)
+        return self.graph.divide(self, other) if _known(other) else NotImplemented
 
     def __rtruediv__(self, other: Value) -> Value:
         """Return other / self."""
         return self.graph.divide(other, self)
+
+
+def _known(operand: object) -> bool:
+    """Return whether nodes calculate with this; a dual number calculates with nodes itself."""
+    return isinstance(operand, (Node, float, int))
 
 
 class GraphTooLarge(Exception):

@@ -76,3 +76,16 @@ class Oracle:
         """Return kinetic and potential energy [J]."""
         return (pinocchio.computeKineticEnergy(self.model, self.data, q, qd),
                 pinocchio.computePotentialEnergy(self.model, self.data, q))
+
+    def inverse_dynamics_derivatives(self, q, qd, qdd, wrench=None):
+        """Return the derivatives (2, n, n) of tau by q and qd."""
+        external = () if wrench is None else (self._external(wrench),)
+        pinocchio.computeRNEADerivatives(self.model, self.data, q, qd, qdd, *external)
+        return np.array([self.data.dtau_dq, self.data.dtau_dv])
+
+    def forward_dynamics_derivatives(self, q, qd, tau, wrench=None):
+        """Return the derivatives (3, n, n) of qdd by q, qd and tau."""
+        external = () if wrench is None else (self._external(wrench),)
+        pinocchio.computeABADerivatives(self.model, self.data, q, qd, tau, *external)
+        inverse = np.triu(self.data.Minv)
+        return np.array([self.data.ddq_dq, self.data.ddq_dv, inverse + np.triu(inverse, 1).T])

@@ -90,8 +90,12 @@ def result_lines(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
     if len(program.shape) == 1:
         name = 'qdd' if program.name.startswith('forward') else 'tau'
         return [f'result[{size}]', *entry_lines(chain, name)]
-    rows, columns = program.shape
-    lines = [f'result[{size}]: {rows} x {columns}, row-major']
+    *matrices, rows, columns = program.shape
+    lines = [f'result[{size}]: {" x ".join(map(str, program.shape))}, row-major']
+    if matrices:
+        of = 'accelerations' if program.name.startswith('forward') else 'torques and forces'
+        by = ('positions', 'velocities', 'torques and forces')[:matrices[0]]
+        lines.append(f'derivatives of the {of} by {", ".join(by[:-1])} and {by[-1]}')
     if program.name == 'mass_matrix':
         lines.append('[kg m^2, kg m, kg]: torques or forces per acceleration')
     if 'regressor' in program.name:

@@ -16,7 +16,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-enum { INPUTS = 4, RELEASE_LOCK_FROM = 64 };
+enum { INPUTS = 4, DIMENSIONS = 3, RELEASE_LOCK_FROM = 64 };
 
 typedef int (*single_kernel)(const double *, const double *, const double *, const double *,
                              const double *, double *);
@@ -33,7 +33,7 @@ typedef struct {
     npy_intp widths[INPUTS];
     npy_intp lanes; /* a batch kernel needs at least as many states */
     int dimensions;
-    npy_intp shape[2];
+    npy_intp shape[DIMENSIONS];
     npy_intp size;
 } call_object;
 
@@ -68,7 +68,10 @@ static double *usable(PyObject *object, int dimensions, npy_intp count, npy_intp
 static PyObject *result_array(const call_object *self, PyObject *out, int batch,
                               npy_intp count)
 {
-    npy_intp shape[3] = {count, self->shape[0], self->shape[1]};
+    npy_intp shape[1 + DIMENSIONS] = {count};
+    for (int i = 0; i < self->dimensions; i++) {
+        shape[1 + i] = self->shape[i];
+    }
     npy_intp *dims = batch ? shape : shape + 1;
     int dimensions = self->dimensions + batch;
     if (out == NULL) {
@@ -194,7 +197,7 @@ static int numbers(PyObject *tuple, Py_ssize_t most, npy_intp *values)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(tuple);
     if (count < 1 || count > most) {
-        PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of one or two numbers");
+        PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of 1 to 3 numbers");
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -230,7 +233,7 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     if (self == NULL) {
         return NULL;
     }
-    if (!numbers(widths, INPUTS, self->widths) || !numbers(shape, 2, self->shape)) {
+    if (!numbers(widths, INPUTS, self->widths) || !numbers(shape, DIMENSIONS, self->shape)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -238,7 +241,10 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->batch = (batch_kernel)(size_t)batch;
     self->inputs = PyTuple_GET_SIZE(widths);
     self->dimensions = (int)PyTuple_GET_SIZE(shape);
-    self->size = self->shape[0] * (self->dimensions == 2 ? self->shape[1] : 1);
+    self->size = 1;
+    for (int i = 0; i < self->dimensions; i++) {
+        self->size *= self->shape[i];
+    }
     self->lanes = lanes;
     Py_INCREF(owner);
     self->owner = owner;

@@ -45,6 +45,57 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
 )
 
 
+@dataclass(frozen=True)
+class FactoredMatrix:
+    """
+    A = L^T D L of a symmetric positive definite matrix, from the tip, without a pivot.
+
+    :param L: n rows of the lower triangle; diagonal: D.
+    :param inverse: n inverses of the entries of D.
+    """
+
+    L: list[list[Scalar]]
+    inverse: list[Scalar]
+
+    @classmethod
+    def of(cls, A: Sequence[Sequence[Scalar]]) -> FactoredMatrix:
+        """Factor n rows of a matrix; only the lower triangle is read."""
+        n = len(A)
+        L = [list(row[:i + 1]) for i, row in enumerate(A)]
+        inverse: list[Scalar] = [0.0] * n
+        for k in range(n - 1, -1, -1):
+            inverse[k] = 1.0 / L[k][k]
+            pivots = L[k][:k]
+            for i in range(k):
+                L[k][i] = pivots[i] * inverse[k]
+                for j in range(i + 1):
+                    L[i][j] = L[i][j] - L[k][i] * pivots[j]
+        return cls(L, inverse)
+
+    def solved(self, b: Sequence[Scalar], *, one: bool = False) -> list[Scalar]:
+        """
+        Return x with A x = b.
+
+        :param b: n scalars.
+        :param one: nothing else is solved: dividing by D_1 is one operation less than its inverse.
+        """
+        L, x = self.L, list(b)
+        for k in range(len(x) - 1, 0, -1):
+            for i in range(k):
+                x[i] = x[i] - L[k][i] * x[k]
+        x[0] = x[0] / L[0][0] if one else x[0] * self.inverse[0]
+        for k in range(1, len(x)):
+            x[k] = x[k] * self.inverse[k]
+            for i in range(k):
+                x[k] = x[k] - L[k][i] * x[i]
+        return x
+
+    def solved_columns(self, B: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """Return the rows of X with A X = B."""
+        columns = [self.solved(column) for column in zip(*B)]
+        return [list(row) for row in zip(*columns)]
+
+
 def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     """
     Return x with A x = b by A = L^T D L, without a comparison or a pivot.
@@ -52,24 +103,7 @@ def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[S
     :param A: n rows of a symmetric positive definite matrix; only the lower triangle is read.
     :param b: n scalars.
     """
-    n = len(b)
-    L = [list(row[:i + 1]) for i, row in enumerate(A)]
-    x = list(b)
-    inverse: list[Scalar] = [0.0] * n
-    for k in range(n - 1, 0, -1):
-        inverse[k] = 1.0 / L[k][k]
-        pivots = L[k][:k]
-        for i in range(k):
-            L[k][i] = pivots[i] * inverse[k]
-            for j in range(i + 1):
-                L[i][j] = L[i][j] - L[k][i] * pivots[j]
-            x[i] = x[i] - L[k][i] * x[k]
-    x[0] = x[0] / L[0][0]
-    for k in range(1, n):
-        x[k] = x[k] * inverse[k]
-        for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
-    return x
+    return FactoredMatrix.of(A).solved(b, one=True)
 
 
 def by_mass_matrix(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],

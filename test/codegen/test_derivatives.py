@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of torques and accelerations, judged by Pinocchio and by complex steps."""
+
+import cmath
+
+import numpy as np
+import pytest
+from support.chains import random_chain, random_states
+from support.oracle import Oracle
+from support.robots import URDF_FOLDER
+from support.tolerances import OTHER_IMPLEMENTATION, assert_close
+
+from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
+from robot_dynamics_ros.codegen.equations import Equations, grouping_of, loop_form
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
+
+#: Step of a complex difference; its error is of the order of the step squared.
+STEP = 1e-30
+
+
+def calculated(chain, name, **arrays):
+    """Return a function of a chain, without compiling it."""
+    mlc = minimal_parameters(chain)
+    values = {'mlc': mlc.values.tolist(), **joint_parameters(chain.joint_physics)}
+    return loop_form(chain, grouping_of(chain, mlc), name, JointForm.of(chain.joint_physics),
+                     values, arrays)
+
+
+def by_complex_steps(chain, q, qd, qdd):
+    """Return the derivatives (2, n, n) of the whole torque by q and qd."""
+    mlc, physics = minimal_parameters(chain), chain.joint_physics
+    grouping, values = grouping_of(chain, mlc), {'mlc': mlc.values, **joint_parameters(physics)}
+
+    def torque(state):
+        inputs = {'q': state[0].tolist(), 'qd': state[1].tolist(), 'qdd': qdd.tolist()}
+        return np.array(Equations(chain, grouping, JointForm.of(physics), inputs,
+                                  lambda name, _: values[name], cmath).torque())
+
+    result = np.empty((2, len(q), len(q)))
+    for kind, k in np.ndindex(2, len(q)):
+        state = np.array([q, qd], dtype=complex)
+        state[kind, k] += 1j * STEP
+        result[kind, :, k] = torque(state).imag / STEP
+    return result
+
+
+@pytest.mark.parametrize('seed', range(300))
+def test_derivatives_are_those_of_pinocchio_on_random_chains(seed):
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng, 1 + seed % 8)
+    q, qd, qdd = random_states(rng, len(chain))
+    wrench = rng.normal(size=6) if seed % 2 else None
+    given = {} if wrench is None else {'wrench': wrench}
+    suffix = '' if wrench is None else '_with_wrench'
+    oracle = Oracle(chain)
+    assert_close(calculated(chain, 'inverse_dynamics_derivatives' + suffix, q=q, qd=qd, qdd=qdd,
+                            **given),
+                 oracle.inverse_dynamics_derivatives(q, qd, qdd, wrench), OTHER_IMPLEMENTATION)
+    tau = oracle.inverse_dynamics(q, qd, qdd, wrench)
+    found = calculated(chain, 'forward_dynamics_derivatives' + suffix, q=q, qd=qd, tau=tau,
+                       **given)
+    expected = oracle.forward_dynamics_derivatives(q, qd, tau, wrench)
+    # as much as the accelerations themselves are worth: the mass matrix has to be solved
+    tolerance = OTHER_IMPLEMENTATION * max(1.0, 1e-6 * np.linalg.cond(oracle.mass_matrix(q)))
+    for each, other in zip(found, expected):
+        assert_close(each, other, tolerance)
+
+
+@pytest.mark.parametrize('name', ['demo_arm', 'rx90', 'stanford', 'planar_2r'])
+def test_compiled_derivatives_are_those_of_pinocchio(name, rng):
+    chain = chain_from_urdf(URDF_FOLDER / f'{name}.urdf')
+    chain = chain.with_joint_physics(JointPhysics.zero(len(chain)))
+    model, oracle = compile_model(chain), Oracle(chain)
+    q, qd, qdd = random_states(rng, len(chain), 20)
+    assert_close(model.inverse_dynamics_derivatives(q, qd, qdd), np.array(
+        [oracle.inverse_dynamics_derivatives(*state) for state in zip(q, qd, qdd)]),
+        OTHER_IMPLEMENTATION)
+    A, B = model.linearise(q, qd, model.torque(q, qd, qdd))
+    n = len(chain)
+    for k in range(len(q)):
+        by_q, by_qd, by_tau = oracle.forward_dynamics_derivatives(
+            q[k], qd[k], oracle.inverse_dynamics(q[k], qd[k], qdd[k]))
+        assert_close(A[k], np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_qd]]), 1e-8)
+        assert_close(B[k], np.vstack([np.zeros((n, n)), by_tau]), 1e-8)
+    one = model.linearise(q[0], qd[0], model.torque(q[0], qd[0], qdd[0]))
+    assert_close(one[0], A[0], OTHER_IMPLEMENTATION)
+    assert one[1].shape == (2 * n, n)
+
+
+@pytest.mark.parametrize('coupled', [False, True])
+@pytest.mark.parametrize('stribeck', [False, True])
+def test_friction_rotors_and_coupling_are_differentiated(rng, coupled, stribeck):
+    n = 4
+    chain = random_chain(rng, n)
+    chain = chain.with_joint_physics(JointPhysics(
+        rotor_inertia=rng.uniform(0.1, 1.0, n), viscous=rng.uniform(0.1, 1.0, n),
+        coulomb=rng.uniform(0.1, 1.0, n), offset=rng.normal(size=n), coulomb_velocity=0.3,
+        coupling=np.eye(n) + np.diag([0.3, -0.2, 0.5], -1) if coupled else None,
+        **({'static': rng.uniform(1.0, 2.0, n), 'stribeck_velocity': np.full(n, 0.2)} if stribeck else {})))
+    q, qd, qdd = random_states(rng, n)
+    expected = by_complex_steps(chain, q, 0.3 * qd, qdd)
+    assert_close(calculated(chain, 'torque_derivatives', q=q, qd=0.3 * qd, qdd=qdd), expected,
+                 OTHER_IMPLEMENTATION)
+    model = compile_model(chain)
+    tau = model.torque(q, 0.3 * qd, qdd)
+    by_q, by_qd, by_tau = model.forward_dynamics_derivatives(q, 0.3 * qd, tau)
+    A = model.mass_matrix(q)
+    for found, torque in zip((by_q, by_qd, by_tau), (-expected[0], -expected[1], np.eye(n))):
+        assert_close(A @ found, torque, 1e-8)
+
+
+def test_derivatives_by_position_and_velocity_can_be_unpacked(rng):
+    chain = random_chain(rng, 3)
+    q, qd, qdd = random_states(rng, 3)
+    by_q, by_qd = compile_model(chain).torque_derivatives(q, qd, qdd)
+    assert by_q.shape == by_qd.shape == (3, 3)
+
+
+def test_a_robot_too_long_for_generated_code_has_derivatives_too(rng):
+    chain = random_chain(rng, 24)
+    model, oracle = compile_model(chain), Oracle(chain)
+    q, qd, qdd = random_states(rng, 24)
+    assert_close(model.inverse_dynamics_derivatives(q, qd, qdd),
+                 oracle.inverse_dynamics_derivatives(q, qd, qdd), OTHER_IMPLEMENTATION)
+    assert model.forms['inverse_dynamics_derivatives'] == 'loop'

@@ -2,12 +2,11 @@
 """
 Derivatives of torques and accelerations: the model's own equations, run on dual numbers.
 
-The derivatives of forward dynamics follow from those of the torque. With tau(q, qd, qdd(q, qd,
-tau)) = tau, by differentiation,
+Those of forward dynamics follow from the load, the torque of links and rotors. What friction
+leaves of a torque, l(qd, tau), is what links and rotors need, L(q, qd, qdd). By differentiation of
+L(q, qd, qdd(q, qd, tau)) = l(qd, tau) by any of the variables x,
 
-    A dqdd/dq = -dtau/dq,    A dqdd/dqd = -dtau/dqd,    A dqdd/dtau = 1
-
-with dtau/dq and dtau/dqd at the acceleration qdd that belongs to tau.
+    A dqdd/dx = d(l - L)/dx    at the constant acceleration that belongs to tau.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ if TYPE_CHECKING:
 Matrices = list[list[list[Scalar]]]
 
 
-def state_derivatives(equations: Equations,
-                      function: Callable[[Equations], Sequence[Scalar]]) -> Matrices:
+def state_derivatives(equations: Equations, function: Callable[[Equations], Sequence[Scalar]],
+                      names: Sequence[str] = ('q', 'qd')) -> Matrices:
     """
-    Return the derivatives of n results by q and by qd, at constant other inputs.
+    Return the derivatives of n results by vectors of variables, at constant other inputs.
 
     :param equations: equations at a state.
     :param function: n results from such equations.
+    :param names: inputs to differentiate by.
     """
     n = len(equations.chain)
-    state = {'q': variables(equations.inputs['q']),
-             'qd': variables(equations.inputs['qd'], first=n)}
-    results = function(replace(equations, inputs={**equations.inputs, **state},
+    duals = {name: variables(equations.inputs[name], first=k * n) for k, name in enumerate(names)}
+    results = function(replace(equations, inputs={**equations.inputs, **duals},
                                functions=DualFunctions(equations.functions)))
-    return [derivatives(results, first, n) for first in (0, n)]
+    return [derivatives(results, k * n, n) for k in range(len(names))]
 
 
 def acceleration_derivatives(equations: Equations) -> Matrices:
@@ -49,10 +48,9 @@ def acceleration_derivatives(equations: Equations) -> Matrices:
 
     :param equations: equations at q, qd and tau.
     """
-    n = len(equations.chain)
     at = replace(equations, inputs={**equations.inputs, 'qdd': equations.forward_dynamics()})
-    by_q, by_qd = state_derivatives(at, lambda dual: dual.torque())
-    unit = [[1.0 if i == k else 0.0 for k in range(n)] for i in range(n)]
     A = FactoredMatrix.of(equations.mass_matrix())
-    return [[[sign * value for value in row] for row in A.solved_columns(matrix)]
-            for sign, matrix in ((-1.0, by_q), (-1.0, by_qd), (1.0, unit))]
+    return [A.solved_columns(matrix) for matrix in state_derivatives(
+        at, lambda dual: [left - needed for left, needed in zip(dual.carried_load(),
+                                                                dual.load())],
+        ('q', 'qd', 'tau'))]

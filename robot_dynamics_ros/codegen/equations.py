@@ -254,15 +254,20 @@ class Equations:
         """Return friction and offset."""
         return self._joints.friction_torque(self.inputs['qd'], self.inputs['load'])
 
+    def load(self) -> list[Scalar]:
+        """Return the torque of rigid links and rotors: what the joints carry."""
+        rotors = self._joints.rotor_torque(self.inputs['qdd'])
+        return [link + rotor for link, rotor in zip(self.inverse_dynamics(), rotors)]
+
     def torque(self) -> list[Scalar]:
         """Return the whole torque: rigid links, rotors, friction and offset."""
-        rigid = self.inverse_dynamics()
-        rotors = self._joints.rotor_torque(self.inputs['qdd'])
-        if not self.form.loaded:
-            return [total(parts) for parts in zip(rigid, rotors, self.friction_torque())]
-        load = [link + rotor for link, rotor in zip(rigid, rotors)]
+        load = self.load()
         friction = self._joints.friction_torque(self.inputs['qd'], load)
         return [carried + lost for carried, lost in zip(load, friction)]
+
+    def carried_load(self) -> list[Scalar]:
+        """Return the load for which `torque` is tau: what friction and offset leave of it."""
+        return self._joints.carried_load(self.inputs['tau'], self.inputs['qd'])
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
@@ -272,7 +277,7 @@ class Equations:
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""
         qd = self.inputs['qd']
-        effort = self._joints.carried_load(self.inputs['tau'], qd)
+        effort = self.carried_load()
         if len(effort) >= LINEAR_RECURSION_FROM and not self.form.coupled:
             return linear_recursion(self._frames, self._links, qd, effort,
                                     gravity_vector(self.chain), self._wrench,

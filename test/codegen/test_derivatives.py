@@ -2,6 +2,7 @@
 """Derivatives of torques and accelerations, judged by Pinocchio and by complex steps."""
 
 import cmath
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,10 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.codegen.equations import Equations, grouping_of, loop_form
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
+
+#: Functions of complex numbers that are differentiable; the absolute value keeps its sign.
+COMPLEX = SimpleNamespace(sin=cmath.sin, cos=cmath.cos, tanh=cmath.tanh, exp=cmath.exp,
+                          fabs=lambda x: x if x.real >= 0.0 else -x)
 
 #: Step of a complex difference; its error is of the order of the step squared.
 STEP = 1e-30
@@ -34,7 +39,7 @@ def by_complex_steps(chain, q, qd, qdd):
     def torque(state):
         inputs = {'q': state[0].tolist(), 'qd': state[1].tolist(), 'qdd': qdd.tolist()}
         return np.array(Equations(chain, grouping, JointForm.of(physics), inputs,
-                                  lambda name, _: values[name], cmath).torque())
+                                  lambda name, _: values[name], COMPLEX).torque())
 
     result = np.empty((2, len(q), len(q)))
     for kind, k in np.ndindex(2, len(q)):
@@ -87,26 +92,36 @@ def test_compiled_derivatives_are_those_of_pinocchio(name, rng):
     assert one[1].shape == (2 * n, n)
 
 
+LAWS = {
+    'coulomb': {},
+    'stribeck': {'static': np.array([1.5, 2.0, 1.1, 1.8]), 'stribeck_velocity': np.full(4, 0.2)},
+    'under load': {'load_friction': np.array([0.1, 0.05, 0.2, 0.3])},
+    'by direction': {'viscous_asymmetry': np.array([0.1, -0.05, 0.1, 0.02])},
+}
+
+
 @pytest.mark.parametrize('coupled', [False, True])
-@pytest.mark.parametrize('stribeck', [False, True])
-def test_friction_rotors_and_coupling_are_differentiated(rng, coupled, stribeck):
+@pytest.mark.parametrize('law', LAWS)
+def test_friction_rotors_and_coupling_are_differentiated(rng, coupled, law):
     n = 4
     chain = random_chain(rng, n)
     chain = chain.with_joint_physics(JointPhysics(
-        rotor_inertia=rng.uniform(0.1, 1.0, n), viscous=rng.uniform(0.1, 1.0, n),
+        rotor_inertia=rng.uniform(0.1, 1.0, n), viscous=rng.uniform(0.2, 1.0, n),
         coulomb=rng.uniform(0.1, 1.0, n), offset=rng.normal(size=n), coulomb_velocity=0.3,
-        coupling=np.eye(n) + np.diag([0.3, -0.2, 0.5], -1) if coupled else None,
-        **({'static': rng.uniform(1.0, 2.0, n), 'stribeck_velocity': np.full(n, 0.2)} if stribeck else {})))
+        coupling=np.eye(n) + np.diag([0.3, -0.2, 0.5], -1) if coupled else None, **LAWS[law]))
     q, qd, qdd = random_states(rng, n)
-    expected = by_complex_steps(chain, q, 0.3 * qd, qdd)
-    assert_close(calculated(chain, 'torque_derivatives', q=q, qd=0.3 * qd, qdd=qdd), expected,
+    qd *= 0.3
+    expected = by_complex_steps(chain, q, qd, qdd)
+    assert_close(calculated(chain, 'torque_derivatives', q=q, qd=qd, qdd=qdd), expected,
                  OTHER_IMPLEMENTATION)
     model = compile_model(chain)
-    tau = model.torque(q, 0.3 * qd, qdd)
-    by_q, by_qd, by_tau = model.forward_dynamics_derivatives(q, 0.3 * qd, tau)
-    A = model.mass_matrix(q)
-    for found, torque in zip((by_q, by_qd, by_tau), (-expected[0], -expected[1], np.eye(n))):
-        assert_close(A @ found, torque, 1e-8)
+    tau = model.torque(q, qd, qdd)
+    found = model.forward_dynamics_derivatives(q, qd, tau)
+    # dtau = dtau/dqdd dqdd along every change of the state
+    by_qdd = np.array([model.torque(q, qd, qdd + 1e-6 * unit) - model.torque(q, qd, qdd)
+                       for unit in np.eye(n)]).T / 1e-6
+    for each, torque in zip(found, (-expected[0], -expected[1], np.eye(n))):
+        assert_close(by_qdd @ each, torque, 1e-6)
 
 
 def test_derivatives_by_position_and_velocity_can_be_unpacked(rng):

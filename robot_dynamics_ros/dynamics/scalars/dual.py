@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from robot_dynamics_ros.dynamics.scalars.vector import Functions, Scalar
 
+#: tanh of any scalar but zero times this is its sign.
+_STEEP = 1e300
+
 #: Derivatives by the number of the variable; those that are missing are zero.
 Gradient = Mapping[int, Scalar]
 
@@ -113,6 +116,10 @@ class DualFunctions:
     def exp(self, x: Scalar) -> Scalar:
         """Return the exponential function."""
         return self._chain_rule(self._plain.exp, lambda _, y: y, x)
+
+    def fabs(self, x: Scalar) -> Scalar:
+        """Return the absolute value; its derivative is the sign, and 0 at 0."""
+        return self._chain_rule(self._plain.fabs, lambda x, _: self._plain.tanh(_STEEP * x), x)
 
     @staticmethod
     def _chain_rule(function: Callable[[Scalar], Scalar],

@@ -30,6 +30,8 @@ RULES = {
     'tanh': (lambda x, y, f: f.tanh(x) + f.tanh(0.5), lambda x, y: (1.0 / math.cosh(x)**2, 0.0)),
     'exp': (lambda x, y, f: f.exp(x * x) + f.exp(1.0),
             lambda x, y: (2.0 * x * math.exp(x * x), 0.0)),
+    'fabs': (lambda x, y, f: f.fabs(x) + f.fabs(y) * 2.0 + f.fabs(-1.0),
+             lambda x, y: (math.copysign(1.0, x), math.copysign(2.0, y))),
     'nothing': (lambda x, y, f: 0.0 * x + y * 0.0, lambda x, y: (0.0, 0.0)),
 }
 
@@ -50,6 +52,10 @@ def test_rows_of_numbers_are_differentiated_one_by_one(rule):
     found = derivatives([function(*variables([x, y]), DualFunctions(np))], 0, 2)[0]
     expected = np.array([gradient(*state) for state in zip(x, y)]).T
     assert_close(np.array([np.broadcast_to(value, 3) for value in found]), expected, SAME_ALGEBRA)
+
+
+def test_the_absolute_value_of_zero_has_the_derivative_zero():
+    assert derivatives([DualFunctions(math).fabs(variables([0.0])[0])], 0, 1) == [[0.0]]
 
 
 def test_a_row_leaves_the_calculation_to_the_dual_number():

@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import Grouping
+from robot_dynamics_ros.codegen.grouping import Grouping
 from robot_dynamics_ros.codegen.program import Zero
 from robot_dynamics_ros.dynamics.joints.joint_terms import joint_parameters
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet

@@ -12,7 +12,8 @@ from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
-from robot_dynamics_ros.codegen.equations import Equations, grouping_of, loop_form
+from robot_dynamics_ros.codegen.equations import Equations, loop_form
+from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 
 #: Functions of complex numbers that are differentiable; the absolute value keeps its sign.

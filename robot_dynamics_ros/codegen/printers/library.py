@@ -10,8 +10,9 @@ from functools import cached_property
 from textwrap import wrap
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.equations import Equations, Grouping, grouping_of
+from robot_dynamics_ros.codegen.equations import Equations
 from robot_dynamics_ros.codegen.folding import Folding, folding_of
+from robot_dynamics_ros.codegen.grouping import Grouping, grouping_of
 from robot_dynamics_ros.codegen.printers import c
 from robot_dynamics_ros.codegen.printers.explanations import (
     column_names,

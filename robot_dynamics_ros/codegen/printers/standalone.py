@@ -14,11 +14,10 @@ from robot_dynamics_ros.codegen.equations import (
     TAKE_WRENCH,
     WITH_WRENCH,
     Arrangement,
-    Grouping,
-    grouping_of,
     program_of,
 )
 from robot_dynamics_ros.codegen.folding import Folding, folding_of
+from robot_dynamics_ros.codegen.grouping import Grouping, grouping_of
 from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.printers.explanations import (
     entry_lines,

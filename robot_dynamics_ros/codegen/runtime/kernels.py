@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import Grouping, loop_form, program_of, result_shape
+from robot_dynamics_ros.codegen.equations import loop_form, program_of, result_shape
 from robot_dynamics_ros.codegen.folding import Folding
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
+from robot_dynamics_ros.codegen.grouping import Grouping
 from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, loaded_function, this_machine
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
 from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source

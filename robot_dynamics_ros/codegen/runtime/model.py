@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH, grouping_of
+from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.folding import folding_of
+from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
 from robot_dynamics_ros.codegen.printers.explanations import column_names
 from robot_dynamics_ros.codegen.runtime.entry import new_function

@@ -17,7 +17,8 @@ from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, chain_from_urdf, compile_model, minimal_parameters
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.codegen.equations import INPUTS, grouping_of, loop_form
+from robot_dynamics_ros.codegen.equations import INPUTS, loop_form
+from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.codegen.llvm import machine as machine_code
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler

@@ -185,8 +185,8 @@ class Equations:
 
     def load(self) -> list[Scalar]:
         """Return the torque of rigid links and rotors: what the joints carry."""
-        rotors = self._joints.rotor_torque(self.inputs['qdd'])
-        return [link + rotor for link, rotor in zip(self.inverse_dynamics(), rotors)]
+        return [link + rotor for link, rotor in zip(
+            self.inverse_dynamics(), self._joints.rotor_torque(self.inputs['qdd']))]
 
     def torque(self) -> list[Scalar]:
         """Return the whole torque: rigid links, rotors, friction and offset."""

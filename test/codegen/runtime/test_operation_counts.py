@@ -102,3 +102,30 @@ def test_a_search_never_makes_it_worse():
     arrangement = fewest_operations(RX90, lambda candidate: program_of(
         RX90, places_of(RX90, names), 'inverse_dynamics', arrangement=candidate).operations)
     assert sum(torque_operations(RX90, names, arrangement)) <= sum(torque_operations(RX90, names))
+
+
+#: Links with planes of symmetry (example 9.3): what is not zero.
+RX90_SYMMETRIC = [*(f'{name}{j}' for j in range(1, 7) for name in ('XX', 'YY', 'ZZ', 'M')),
+                  'MZ1', 'MX2', 'MY2', 'MY3', 'MZ4', 'MY5', 'MZ6']
+
+
+@pytest.mark.parametrize(('names', 'published', 'expected'), [
+    (RX90.standard_parameter_names, (294, 283), (280, 270)),
+    (RX90_SYMMETRIC, (202, 153), (189, 150)),
+], ids=['general', 'simplified'])
+def test_the_standard_rows_of_table_9_6(names, published, expected):
+    """Standard parameters: all six rotor inertias are parameters of their own."""
+    program = program_of(RX90, places_of(RX90, names), 'inverse_dynamics_with_wrench')
+    count = tuple(each + 6 for each in program.operations)
+    assert count == expected
+    assert all(ours < theirs for ours, theirs in zip(count, published))
+
+
+@pytest.mark.parametrize(('names', 'published', 'expected'), [
+    (minimal_parameters(RX90, 'khalil').names, (889, 653), (446, 411)),
+    (RX90_SIMPLIFIED, (637, 423), (316, 255)),
+], ids=['general', 'simplified'])
+def test_direct_dynamics_need_half_of_the_published_operations(names, published, expected):
+    program = program_of(RX90, places_of(RX90, names), 'forward_dynamics_with_wrench')
+    assert program.operations == expected
+    assert all(ours < 0.7 * theirs for ours, theirs in zip(expected, published))

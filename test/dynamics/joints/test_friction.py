@@ -21,9 +21,11 @@ def physics(**changes):
 
 
 def test_stribeck_friction_falls_from_static_to_coulomb():
-    """(9.26) at 0, at the Stribeck velocity and far beyond it."""
-    levels = [dry_friction_level(speed, 2.0, 3.0, 0.1, math.exp) for speed in (0.0, 0.1, 10.0)]
-    np.testing.assert_allclose(levels, [3.0, 2.0 + math.exp(-1.0), 2.0], rtol=1e-15)
+    """(9.26) with exponent 2, at multiples of the Stribeck velocity."""
+    levels = [dry_friction_level(speed, 2.0, 3.0, 0.1, math.exp)
+              for speed in (0.0, 0.05, 0.1, 0.15, -0.15, 10.0)]
+    expected = [2.0 + math.exp(-x) for x in (0.0, 0.25, 1.0, 2.25, 2.25)]
+    np.testing.assert_allclose(levels, [*expected, 2.0], rtol=1e-14)
 
 
 def test_smooth_sign_reaches_tanh_1_at_the_coulomb_velocity():

@@ -6,6 +6,7 @@ import pytest
 from support.chains import random_chain, reference_chains
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.structure import parallel, perpendicular, structure
 
 UP = (0.0, 0.0, -9.81)
@@ -75,3 +76,16 @@ def test_zero_vectors_are_parallel_and_perpendicular_to_everything():
     zero, x = np.zeros(3), np.array([1.0, 0.0, 0.0])
     assert parallel(zero, x) and perpendicular(zero, x)
     assert parallel(x, -2.0 * x) and not perpendicular(x, -2.0 * x)
+
+
+@pytest.mark.parametrize('lean', [0.7, np.pi / 2])
+def test_a_rail_that_is_not_parallel_moves_the_axes_behind_it_also_without_offsets(lean):
+    """R P R, axis 3 through the axis of joint 1 at q = 0 only: the rail carries it away."""
+    chain = chain_from_dh('RPR', beta=[0, lean, -lean], b=[0, 0, 0], d=[0, 0, 0],
+                          theta=[0, 0, 0], gravity=[0, 0, -9.81])
+    groups = structure(chain)
+    assert groups.sigma == (False, False, True, False)
+    assert groups.delta == (False, False, False, True)
+    mlc = minimal_parameters(chain)
+    assert mlc.findings == () and {'k3_x', 'k3_y'} <= set(mlc.names)
+    assert len(mlc) == len(minimal_parameters(chain, 'numeric')) == 7

@@ -2,10 +2,12 @@
 """Lin's procedure from joint n to 1 (Lin 1995, section IV)."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.chains import random_chain, random_states, reference_chains
+from support.oracle import Oracle
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros import minimal_parameters
@@ -45,6 +47,22 @@ def test_noise_free_data_give_back_the_parameters(reference, rng):
         assert line.rank == len(line.unknowns)
         assert line.relative_error < NOISE_FREE or (
             np.isnan(line.relative_error) and not line.unknowns)  # a joint that nothing moves
+
+
+@pytest.mark.parametrize('reference', [each for each in reference_chains()
+                                       if np.any(each.chain.gravity)], ids=lambda each: each.name)
+def test_torques_of_another_library_give_back_the_parameters(reference, rng):
+    """Torques by Pinocchio: only the regressor is ours."""
+    chain = reference.chain
+    rows, blocks, names = rows_and_unknowns(rng, chain)
+    oracle, n = Oracle(chain), len(chain)
+    q, qd, qdd = random_states(np.random.default_rng(5), n, len(rows.tau))
+    terms = TorqueTerms(chain, friction=False)
+    columns = [terms.choice().columns[terms.choice().names.index(name)] for name in names]
+    tau = np.array([oracle.inverse_dynamics(*state) for state in zip(q, qd, qdd)])
+    x, _ = lin_recursion(replace(rows, Y=terms.regressor(q, qd, qdd)[:, :, columns], tau=tau),
+                         blocks, names, chain.joint_names, np.zeros(len(names)))
+    assert_close(x, minimal_parameters(chain).values, NOISE_FREE)
 
 
 def test_the_blocks_are_the_vectors_of_the_paper(rng):

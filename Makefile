@@ -5,6 +5,7 @@
 # make fuzz    hostile files, messages, goals and parameters for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
 # make proof   other physics as judge: DART, PyBullet, Drake, MuJoCo (some minutes, .venv-proof)
+# make papers  docs/papers.md: every table of the five papers, calculated anew
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
@@ -23,7 +24,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz soak coverage bench proof clean
+.PHONY: help setup demo test lint fuzz soak coverage bench proof papers clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -65,6 +66,9 @@ bench: setup
 proof:
 	@$(PYTHON) environment/set_up_proof.py
 	PYTHONPATH=.:benchmark .venv-proof/bin/python -m proof $(ARGS)
+
+papers: setup
+	PYTHONPATH=benchmark:test $(BIN)/python -m papers
 
 MINUTES ?= 10
 soak: setup

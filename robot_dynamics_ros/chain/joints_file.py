@@ -14,7 +14,7 @@ The joints file: facts about a robot that a URDF cannot hold.
       inertia: [0.01, 0, 0, 0.01, 0, 0.005]  # xx xy xz yy yz zz about the centre [kg m^2]
     joints:
       shoulder:
-        rotor_inertia: 0.3        # all terms of JointPhysics
+        rotor_inertia: 0.3        # all terms of JointPhysics; or motor_inertia and gear_ratio
         viscous: 2.0
         coulomb: 1.5
         load_friction: 0.05       # Coulomb friction per unit of load [1]
@@ -48,6 +48,8 @@ from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
 
 FORMAT = 1
+#: Instead of rotor_inertia: inertia at the motor [kg m^2], and motor speed over joint speed.
+_ROTOR = ('motor_inertia', 'gear_ratio')
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}
 _EFFORT = ('sign', 'gain', 'gain_deviation', 'offset', 'side', 'gravity_removed')
@@ -197,10 +199,11 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
 
 
 def _joint(content: Any, where: str) -> dict[str, Any]:
-    entry = dict(mapping(content, where, (*PER_JOINT, 'stiffness', 'limits', 'effort')))
-    for key in (*PER_JOINT, 'stiffness'):
+    entry = dict(mapping(content, where, (*PER_JOINT, *_ROTOR, 'stiffness', 'limits', 'effort')))
+    for key in (*PER_JOINT, *_ROTOR, 'stiffness'):
         if key in entry:
             entry[key] = number(entry[key], f'{where}: {key}')
+    _set_rotor_inertia(entry, where)
     if entry.get('stiffness', 1.0) <= 0.0:
         raise ParameterError(f'{where}: stiffness must be positive, got {entry["stiffness"]:g}')
     if 'limits' in entry:
@@ -210,6 +213,20 @@ def _joint(content: Any, where: str) -> dict[str, Any]:
     if 'effort' in entry:
         entry['effort'] = _effort(entry['effort'], f'{where}: effort')
     return entry
+
+
+def _set_rotor_inertia(entry: dict[str, Any], where: str) -> None:
+    """Set the rotor inertia on the joint side, Ia = N^2 Jm (Khalil & Dombre 9.29)."""
+    given = [key for key in _ROTOR if key in entry]
+    if not given:
+        return
+    if len(given) < len(_ROTOR) or 'rotor_inertia' in entry:
+        raise ParameterError(f'{where}: give rotor_inertia, or both of {" and ".join(_ROTOR)}')
+    inertia, ratio = (entry.pop(key) for key in _ROTOR)
+    if inertia < 0.0 or ratio == 0.0:
+        raise ParameterError(f'{where}: motor_inertia must not be negative and gear_ratio not '
+                             f'zero, got {inertia:g} and {ratio:g}')
+    entry['rotor_inertia'] = ratio**2 * inertia
 
 
 def _effort(content: Any, where: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from support.chains import random_chain
 
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.chain.joints_file import read_joints_file
+from robot_dynamics_ros.chain.joints_file import joints_from_mapping, read_joints_file
 from robot_dynamics_ros.errors import ParameterError
 
 WHOLE = """
@@ -128,3 +128,20 @@ def test_an_impossible_effort_is_refused(chain, write, text):
 def test_a_file_that_does_not_exist_is_named():
     with pytest.raises(ParameterError, match=r'nowhere\.yaml: cannot be read'):
         read_joints_file('nowhere.yaml')
+
+
+def test_a_motor_inertia_is_felt_with_the_square_of_the_gear_ratio():
+    """Ia = N^2 Jm, Khalil & Dombre (9.29)."""
+    content = {'joints': {'joint1': {'motor_inertia': 2e-4, 'gear_ratio': -100.0}}}
+    assert joints_from_mapping(content, 'file').joints['joint1'] == {
+        'rotor_inertia': pytest.approx(2.0)}
+
+
+@pytest.mark.parametrize('entry', [
+    {'motor_inertia': 2e-4}, {'gear_ratio': 100.0},
+    {'motor_inertia': 2e-4, 'gear_ratio': 100.0, 'rotor_inertia': 1.0}])
+def test_half_of_a_motor_is_refused(entry):
+    with pytest.raises(ParameterError, match='joint joint1: give rotor_inertia, or both'):
+        joints_from_mapping({'joints': {'joint1': entry}}, 'file')
+    with pytest.raises(ParameterError, match='gear_ratio not zero, got 1 and 0'):
+        joints_from_mapping({'joints': {'joint1': {'motor_inertia': 1.0, 'gear_ratio': 0.0}}}, 'f')

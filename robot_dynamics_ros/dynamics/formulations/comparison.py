@@ -28,7 +28,7 @@ from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
 #: Disagreement, relative to the largest entry, above which something is wrong.
 AGREEMENT = 1e-9
 
-_FROM_MASS_CENTRES = {'kane', 'lu_meng', 'lu_meng_recursive'}
+_FROM_MASS_CENTRES = {'kane', 'kane_matrices', 'lu_meng', 'lu_meng_recursive'}
 #: Formulations in closed minimal sets; they need a chain whose minimal set is Lin's.
 _FROM_LIN_SET = {'lin', 'khalil', 'renaud'}
 

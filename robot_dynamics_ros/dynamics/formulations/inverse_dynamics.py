@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.dynamics.formulations.kane import kane
+from robot_dynamics_ros.dynamics.formulations.kane import kane, kane_matrices
 from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
 from robot_dynamics_ros.dynamics.formulations.lin import GENERAL, LinConstants, lin_newton_euler
 from robot_dynamics_ros.dynamics.formulations.lu_meng import closed_form, parameters_16, recursive
@@ -120,6 +120,13 @@ def _kane(state: Samples, wrench: Pair | None) -> list[Scalar]:
                 gravity_vector(state.chain), wrench)
 
 
+def _kane_matrices(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    frames = state.frames
+    tau = kane_matrices(frames, bodies(state.chain), state['qd'], state['qdd'],
+                        gravity_vector(state.chain))
+    return _pushed(tau, frames, wrench)
+
+
 def _lagrange(state: Samples, wrench: Pair | None) -> list[Scalar]:
     frames = state.frames
     equations = Lagrange(frames, link_parameters(state.chain), gravity_vector(state.chain))
@@ -161,6 +168,7 @@ FORMULATIONS: dict[str, _Formulation] = {
     'lin_general': _lin_general,
     'khalil': _khalil,
     'kane': _kane,
+    'kane_matrices': _kane_matrices,
     'lagrange': _lagrange,
     'regressor': _regressor,
     'lu_meng': _lu_meng(closed_form),

@@ -81,6 +81,19 @@ def structure(chain: Chain) -> Structure:
     return Structure(r, s, tuple(delta), tuple(sigma), MappingProxyType(u_r))
 
 
+def parameter_bound(chain: Chain) -> int:
+    """
+    Return Khalil & Dombre's upper bound (9.61) of the number of minimal parameters.
+
+    It is exact where joints 1 and 2 are revolute and not parallel, or for one joint; else it may
+    be far too large: the sets themselves have the exact number.
+    """
+    rotary = [joint.revolute for joint in chain.joints]
+    along = rotary[0] and parallel(chain.joints[0].pose().rotation[:, 2],
+                                   chain.gravity_in_frame_0)
+    return 7 * sum(rotary) + 4 * (len(rotary) - sum(rotary)) - 3 - rotary[0] - 2 * along
+
+
 def meeting_points(chain: Chain) -> dict[int, float]:
     """
     Return where the axes of joints 1..j meet in one point, whatever the joint positions are.

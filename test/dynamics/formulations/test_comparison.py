@@ -14,7 +14,7 @@ def test_formulations_agree_on_random_chains(rng):
     for n in range(1, 8):
         chain = random_chain(rng, n)
         disagreement = compare_formulations(chain, minimal_parameters(chain))
-        assert len(disagreement) == 17
+        assert len(disagreement) == 18
         assert max(disagreement.values()) < AGREEMENT
 
 

@@ -7,7 +7,12 @@ from support.chains import random_chain, reference_chains
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
-from robot_dynamics_ros.dynamics.minimal.structure import parallel, perpendicular, structure
+from robot_dynamics_ros.dynamics.minimal.structure import (
+    parallel,
+    parameter_bound,
+    perpendicular,
+    structure,
+)
 
 UP = (0.0, 0.0, -9.81)
 SIDEWAYS = (9.81, 0.0, 0.0)
@@ -89,3 +94,19 @@ def test_a_rail_that_is_not_parallel_moves_the_axes_behind_it_also_without_offse
     mlc = minimal_parameters(chain)
     assert mlc.findings == () and {'k3_x', 'k3_y'} <= set(mlc.names)
     assert len(mlc) == len(minimal_parameters(chain, 'numeric')) == 7
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_the_bound_is_never_too_small_and_exact_where_it_should_be(seed):
+    """(9.61); exact for one joint, and where joints 1 and 2 are revolute and not parallel."""
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng, int(rng.integers(1, 7)))
+    groups, count = structure(chain), len(minimal_parameters(chain))
+    assert count <= parameter_bound(chain)
+    if len(chain) == 1 or (groups.r, groups.s) == (1, 2):
+        assert count == parameter_bound(chain)
+
+
+@pytest.mark.parametrize('reference', reference_chains(), ids=lambda reference: reference.name)
+def test_the_bound_is_that_of_the_reference_chains(reference):
+    assert parameter_bound(reference.chain) == reference.data['bound_9_61']

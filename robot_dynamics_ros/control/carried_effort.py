@@ -31,11 +31,13 @@ class CarriedEffort:
     :param effort: (n,) [N m, N].
     :param fading: (n,) True where feedforward takes it over, False where it stays.
     :param duration: time in which feedforward takes it over [s].
+    :param guessed: True where the reference may have had an effort: then less is carried.
     """
 
     effort: Array
     fading: NDArray[np.bool_]
     duration: float
+    guessed: bool = False
 
     def __post_init__(self) -> None:
         """Make the effort read-only."""
@@ -79,6 +81,18 @@ class CarriedEffort:
         if duration <= 0.0:
             carried = np.where(fading, 0.0, carried)
         return cls(carried, fading, duration)
+
+    @classmethod
+    def while_falling(cls, output: Array, error: Array, effort: Array,
+                      duration: float) -> CarriedEffort:
+        """
+        Return what a controller carries whose arm may have begun to fall, as `seen` does.
+
+        What feedback does against a fall is over with the fall; an integral that carries most of
+        the weight near the reference is not empty.
+        """
+        loaded = (np.abs(error) < SETTLED) & (np.abs(output) > 0.5 * np.abs(effort))
+        return cls.seen(np.where(loaded, output, 0.0), np.zeros_like(effort), effort, duration)
 
     @property
     def fades(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.control.carried_effort import SETTLED, CarriedEffort
+from robot_dynamics_ros.control.carried_effort import CarriedEffort
 from robot_dynamics_ros.motion.controller_state import ControllerState
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
@@ -29,6 +29,8 @@ ARRIVAL = 1.0
 FRESH = 0.5
 #: Time for which a reference stands still before it is a hold [s].
 STILL = 0.02
+#: Part of what was guessed by which feedback may differ from it.
+SURPRISE = 0.25
 #: Time for which the integral stays what it was after a drop or an activation [s].
 MEMORY = 0.2
 
@@ -62,6 +64,7 @@ class ControllerWatch:
         self._told = False  # whoever sent it has said that it was dropped
         self._others = False  # somebody else moves the robot, or the hold is good as it is
         self._goals = False
+        self._surprise: Array | None = None
 
     def sent(self, trajectory: Trajectory, start: float, now: float, begun: float,
              carried: CarriedEffort | None, *, as_goal: bool = False) -> None:
@@ -80,6 +83,7 @@ class ControllerWatch:
         self._sent = _Sent(trajectory, start, now, begun,
                            carried or CarriedEffort.nothing(len(trajectory.joint_names)))
         self._left, self._others, self._goals = None, False, as_goal
+        self._surprise = None
 
     def refused(self) -> None:
         """Take into account that what was sent last was not taken."""
@@ -104,6 +108,9 @@ class ControllerWatch:
         sent = self._sent
         if sent is not None:
             if self._shows(state, sent):
+                if sent.carried.guessed:
+                    self._surprise = _surprise(before, state, sent)
+                    sent = replace(sent, carried=replace(sent.carried, guessed=False))
                 self._sent = replace(sent, seen=max(state.elapsed, sent.seen))
                 return
             if sent.seen == -np.inf and state.received - sent.at < ARRIVAL:
@@ -115,6 +122,19 @@ class ControllerWatch:
             self._still_since = state.received
         elif before is None or not np.array_equal(before.q, state.q):
             self._still_since, self._others = state.received, not self._told
+
+    def surprise(self) -> tuple[Array, ControllerState] | None:
+        """
+        Return what feedback commands (n,) [N m, N], and the state that shows it, once.
+
+        None, unless a hold was sent with a guess that has turned out to be wrong. An effort of the
+        reference cannot be told from feedback: of a predecessor of this node, of another sender,
+        or of a success before the activation. The hold replaces it, and the output tells.
+        """
+        if self._surprise is None or self._state is None:
+            return None
+        feedback, self._surprise = self._surprise, None
+        return feedback, self._state
 
     def _drop(self, now: float, *, told: bool) -> None:
         if self._sent is not None:
@@ -177,13 +197,10 @@ class ControllerWatch:
                             np.maximum(left.effort, 0.0))
             return replace(left, effort=known)
         if now - self._activated <= MEMORY:
-            # what feedback does against the fall is over with the fall; an integral that carries
-            # most of the weight of an arm at rest was not emptied
-            loaded = (np.abs(state.error) < SETTLED) & (np.abs(state.output)
-                                                        > 0.5 * np.abs(effort))
-            return CarriedEffort.seen(np.where(loaded, state.output, 0.0),
-                                      np.zeros_like(effort), effort, duration)
-        return CarriedEffort.seen(state.output, state.error, effort, duration)
+            carried = CarriedEffort.while_falling(state.output, state.error, effort, duration)
+        else:
+            carried = CarriedEffort.seen(state.output, state.error, effort, duration)
+        return replace(carried, guessed=True)
 
     def _elapsed(self, sent: _Sent, now: float) -> float:
         state = self.fresh(now)
@@ -191,3 +208,21 @@ class ControllerWatch:
             return now - sent.start
         return min(sent.seen + (now - state.received) * state.scaling,
                    max(sent.seen, sent.trajectory.duration))
+
+
+def _surprise(before: ControllerState | None, state: ControllerState,
+              sent: _Sent) -> Array | None:
+    """
+    Return what feedback commands (n,) [N m, N] where that is not what was guessed.
+
+    :param before: state before what was sent was shown, or None.
+    :param state: first state that shows it.
+    :param sent: what was sent; only a hold tells, since in a motion feedback has more to do.
+    """
+    if before is None or np.any(np.ptp(sent.trajectory.positions, axis=0)) or np.any(before.qd):
+        return None
+    effort = sent.trajectory.sample(state.elapsed).effort
+    thought = sent.carried_at(state.elapsed).effort
+    replaced = effort - (state.output - before.output)  # effort of the reference before
+    wrong = (thought != 0.0) & (np.abs(replaced) > SURPRISE * np.abs(thought))
+    return state.output - effort if np.any(wrong) else None

@@ -126,6 +126,11 @@ class FeedforwardNode(RobotNode):
         self._link = ControllerLink(self, self._joints, lambda: self._usable()[:2])
         self._float = FloatMode(self, self._joints)
 
+    @property
+    def executing_goals(self) -> int:
+        """Number of relayed goals that the controller has accepted and not finished."""
+        return 0 if self._relay is None else self._relay.executing
+
     def make_interfaces(self) -> None:
         """Create the topics."""
         p = self.settings
@@ -163,10 +168,18 @@ class FeedforwardNode(RobotNode):
                                  'there is no controller of trajectories')
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
-            fill=lambda message: self._link.fill(message, as_goal=True),
+            fill=lambda message: self._link.fill(message, as_goal=True), brake=self._brake,
             ended=self._on_goal_end,
             refuse=lambda text: self.diagnostics.warn('failed goals', text),
             unforeseen=self.unforeseen)
+
+    def _brake(self) -> bool:
+        """Brake the goal that the controller follows, and return whether that was possible."""
+        try:
+            self._link.stop(as_goal=True)
+        except RobotDynamicsError:
+            return False
+        return True
 
     def _on_goal_end(self, ending: GoalEnd) -> None:
         """Take into account how the goal has ended that was sent last."""
@@ -241,7 +254,8 @@ class FeedforwardNode(RobotNode):
         relay = self._relay if self._relay is not None and self._relay.busy else None
         if relay is not None or self._link.moving:
             try:
-                self._link.stop()  # a cancelled goal is held without effort
+                # a cancelled goal is held without effort
+                self._link.stop(as_goal=relay is not None)
                 if relay is not None:
                     relay.stop(f'stopped: {reason}')
             except RobotDynamicsError:
@@ -265,7 +279,7 @@ class FeedforwardNode(RobotNode):
             if message.points:
                 self._link.publish(self._link.fill(message))
             else:  # a controller refuses an empty trajectory and goes on
-                self._link.stop()
+                self._link.stop(as_goal=self._relay is not None and self._relay.busy)
                 if self._relay is not None:
                     self._relay.stop('stopped by an empty trajectory')
         except RobotDynamicsError as error:

@@ -61,20 +61,21 @@ class TrajectoryController:
         self._trajectory, delay = trajectory.begun(now - start, near, qd, self.command)
         self._start, self._behind = start - delay, 0.0
 
-    def hold(self, q: Array, now: float = 0.0) -> None:
+    def hold(self, q: Array, now: float = 0.0, effort: Array | None = None) -> None:
         """
-        Stop: hold a position with PID alone.
+        Stop: hold a position with PID, and an effort that is left from before.
 
         :param q: (n,) the position [rad, m].
         :param now: present time [s].
+        :param effort: (n,) [N m, N]; None = zero.
         """
-        self._trajectory, self._start, self._behind = self._standing_at(q), now, 0.0
+        self._trajectory, self._start, self._behind = self._standing_at(q, effort), now, 0.0
 
-    def activate(self, q: Array, now: float = 0.0) -> None:
-        """Hold a position (n,) [rad, m] with an empty integral."""
+    def activate(self, q: Array, now: float = 0.0, effort: Array | None = None) -> None:
+        """Hold a position (n,) [rad, m] as after a stop, with an empty integral."""
         self.pid.reset()
         self.command = np.zeros(len(self.limits.joint_names))
-        self.hold(q, now)
+        self.hold(q, now, effort)
 
     def elapsed(self, now: float) -> float:
         """Return the time on the clock of the trajectory, from its start [s]."""
@@ -106,5 +107,6 @@ class TrajectoryController:
         self._behind += step * (1.0 - self.scaling)
         return result
 
-    def _standing_at(self, q: Array) -> Trajectory:
-        return Trajectory(self.limits.joint_names, np.zeros(1), np.asarray(q)[None])
+    def _standing_at(self, q: Array, effort: Array | None = None) -> Trajectory:
+        return Trajectory(self.limits.joint_names, np.zeros(1), np.asarray(q)[None],
+                          efforts=np.asarray(np.zeros_like(q) if effort is None else effort)[None])

@@ -182,3 +182,41 @@ def test_a_clock_that_moves_in_steps_hides_no_arrival():
     assert watch.running(101.0) is not None
     watch.see(state(101.1, 0.0, 0.4))
     assert watch.running(101.1) is None, 'it had been seen'
+
+
+HOLD = Trajectory(('a',), [0.0], [[0.3]], efforts=[[0.0]])
+
+
+@pytest.mark.parametrize(('after', 'feedback'), [
+    (10.0, None),   # the integral carried the weight, as was guessed
+    (9.0, None),
+    (0.0, 0.0),     # the reference had the effort, and the hold has replaced it
+    (2.0, 2.0),
+])
+def test_a_hold_shows_who_carried_the_weight(after, feedback):
+    watch = ControllerWatch()
+    watch.see(state(99.98, 30.0, 0.3, output=10.0))
+    watch.see(state(99.99, 30.01, 0.3, output=10.0))
+    carried = watch.carried(WEIGHT, 100.0, 1.5)
+    assert carried.guessed
+    np.testing.assert_array_equal(carried.effort, WEIGHT)
+    watch.sent(HOLD, 100.0, 100.0, 0.0, carried)
+    watch.see(state(100.0, 30.02, 0.3, output=10.0))
+    assert watch.surprise() is None, 'not shown yet'
+    watch.see(state(100.01, 0.005, 0.3, output=after))
+    found = watch.surprise()
+    if feedback is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found[0], [feedback])
+    watch.see(state(100.02, 0.015, 0.3, output=3.0))
+    assert watch.surprise() is None, 'asked once'
+    assert not watch.carried(WEIGHT, 100.02, 1.5).guessed
+
+
+def test_in_a_motion_feedback_has_more_to_do():
+    watch = ControllerWatch()
+    watch.see(state(99.99, 30.0, 0.0, output=10.0))
+    watch.sent(MOTION, 100.0, 100.0, 0.0, watch.carried(WEIGHT, 100.0, 1.5))
+    watch.see(state(100.01, 0.01, output=-20.0))
+    assert watch.surprise() is None

@@ -147,6 +147,7 @@ def test_without_a_state_of_the_controller_efforts_are_blended_in(make_cell):
 def test_after_a_cancel_the_weight_is_held(make_cell, moving):
     cell = make_cell()
     cell.run(0.2)
+    cell.messages.clear()
     cell.send(moves(REST, (0.5, -0.4)))
     cell.run(0.7 if moving else 2.0)
     cell.controller.stop()
@@ -166,8 +167,9 @@ class RelayingNode(InformedNode):
                                    reason='make setup').FollowJointTrajectory
 
 
-@pytest.mark.parametrize('how', ['cancel', 'abort', 'succeed'])
-def test_after_a_goal_the_weight_is_held(ros, make_cell, how):
+@pytest.mark.parametrize(('how', 'time'), [('cancel', 2.0), ('cancel', 0.7), ('abort', 2.0),
+                                           ('succeed', 2.0)])
+def test_after_a_goal_the_weight_is_held(ros, make_cell, how, time):
     cell = make_cell(kind=RelayingNode, controller_action='jtc/follow_joint_trajectory')
     kind = cell.node.action_type()
     server = Controller(ros.node, kind, 'jtc/follow_joint_trajectory', cell.controller)
@@ -179,23 +181,68 @@ def test_after_a_goal_the_weight_is_held(ros, make_cell, how):
         return sent.result() if sent.result().accepted else None
 
     cell.run(0.2)
+    cell.messages.clear()
     with ros.spinning(cell.node):
         ros.spin_until(client.server_is_ready, 'the action of the relay')
         goal = ros.spin_until(accepted, 'a relay that has found the controller')
-        ros.spin_until(lambda: server.handles, 'the goal at the controller')
-        cell.run(2.0)
+        ros.spin_until(lambda: cell.node.executing_goals, 'the goal at the controller')
+        cell.run(time)
+        before = cell.controller.q
         ended = goal.get_result_async()
         if how == 'cancel':
             goal.cancel_goal_async()
         else:
             server.end(0, how)
         ros.spin_until(ended.done, 'the end of the goal')
-    _, _, error = cell.run(2.0)
+    cell.deliver()
+    q, _, error = cell.run(2.0)
     assert len(cell.messages) == (how != 'succeed')
     assert np.abs(error).max() < 0.005
+    assert np.abs(q[-1] - before).max() < (0.005 if time > 1.5 else 0.1)
     assert cell.node.diagnostics.counted('unforeseen errors') == 0
     client.destroy()
     server.close()
+
+
+@pytest.mark.parametrize('message', [moves(REST, (0.5, -0.4)), stays(REST)],
+                         ids=['moves', 'stays'])
+def test_a_node_that_takes_over_finds_out_who_carries_the_weight(make_cell, make_node, planar,
+                                                                message):
+    # the controller holds with the effort of the node before, and its integral is empty
+    first = make_cell(settled=False)
+    first.run(0.3)
+    first.send(stays(REST))
+    first.run(3.0)
+    node = make_node(InformedNode, now=first.controller.time, robot_description=planar)
+    cell = RobotCell(node, first.controller)
+    _, _, error = cell.run(1.0)
+    assert np.abs(error).max() < 0.005, 'the weight is missing until the next state'
+    assert len(cell.messages) == 2
+    assert node.diagnostics.counted('corrections') == 1
+    cell.send(message)
+    _, _, error = cell.run(3.0)
+    assert np.abs(error).max() < 0.002
+    weight = compile_model(cell.controller.chain).gravity_torque(cell.last.positions[-1])
+    np.testing.assert_allclose(cell.last.efforts[-1], weight, rtol=0.1, atol=0.5)
+
+
+def test_an_activation_after_a_success_holds_with_an_effort_of_then(make_cell):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (0.5, -0.4)))
+    cell.run(2.0)
+    cell.controller.succeed()
+    cell.run(0.5)
+    cell.controller.deactivate()
+    cell.run(0.01)
+    cell.controller.advance(0.0)
+    cell.node.now = cell.controller.time = cell.controller.time + 1.0
+    cell.controller.activate()
+    _, _, error = cell.run(1.0)
+    assert np.abs(error).max() < 0.02
+    cell.send(stays(cell.controller.q))
+    _, _, error = cell.run(2.0)
+    assert np.abs(error).max() < 0.01
 
 
 def test_the_hold_is_off_where_it_is_not_wanted(make_cell):
@@ -258,6 +305,7 @@ def test_a_motion_of_others_is_stopped_within_the_effort_limits(make_cell, limit
 def test_a_motion_ends_with_the_node(make_cell):
     cell = make_cell()
     cell.run(0.2)
+    cell.messages.clear()
     cell.send(moves(REST, (1.0, -0.8)))
     cell.run(0.7)
     before = cell.controller.control.desired(cell.controller.time)
@@ -272,6 +320,7 @@ def test_a_motion_ends_with_the_node(make_cell):
 def test_nothing_is_sent_by_a_node_that_ends_at_rest(make_cell):
     cell = make_cell()
     cell.run(0.2)
+    cell.messages.clear()
     cell.send(moves(REST, (0.5, -0.4)))
     cell.run(2.0)
     cell.node.trigger_deactivate()
@@ -314,6 +363,7 @@ def test_a_late_trajectory_begins_where_the_robot_is(make_cell, late):
 def test_a_trajectory_that_has_ended_is_dropped(make_cell):
     cell = make_cell()
     cell.run(0.2)
+    cell.messages.clear()
     cell.send(moves(REST, (0.5, -0.4), stamp=cell.controller.time - 5.0))
     assert not cell.messages
     assert cell.node.diagnostics.counted('dropped trajectories') == 1

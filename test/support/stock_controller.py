@@ -48,6 +48,7 @@ class StockController:
         self.active = True
         self.shows_scaling = True
         self._success = None  # last trajectory, for the point that is held after success
+        self._left = np.zeros(len(chain))  # effort of the point that it holds
 
     @property
     def q(self):
@@ -97,14 +98,20 @@ class StockController:
         return ''
 
     def stop(self):
-        """Hold the measured position with effort 0: what cancel and abort do."""
-        self.control.hold(self.arm.q, self.time)
+        """
+        Hold the measured position: what cancel and abort do.
+
+        The effort is 0 until a goal has succeeded, and that of its last point from then on: the
+        controller writes the position into the point that it has held.
+        """
+        self.control.hold(self.arm.q, self.time, self._left)
 
     def succeed(self):
         """Hold the last point, effort included: what the controller does after success."""
         last = self._success
         point = Trajectory(last.joint_names, np.zeros(1), last.positions[-1:],
                            efforts=last.efforts[-1:])
+        self._left = last.efforts[-1]
         self.control.follow(point, self.time, self.time, self.arm.q, self.arm.qd)
 
     def settle(self):
@@ -118,9 +125,9 @@ class StockController:
         self.active = False
 
     def activate(self):
-        """Hold the measured position with effort 0 and an empty integral."""
+        """Hold the measured position with an empty integral, and the effort of a stop."""
         self.active = True
-        self.control.activate(self.arm.q, self.time)
+        self.control.activate(self.arm.q, self.time, self._left)
 
     def advance(self, time):
         """Let the arm move for a time [s]."""

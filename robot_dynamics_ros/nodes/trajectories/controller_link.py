@@ -19,6 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.control.brake import shortest_brake, shortest_brake_on_the_spot
+from robot_dynamics_ros.control.carried_effort import CarriedEffort
 from robot_dynamics_ros.control.controller_watch import ControllerWatch
 from robot_dynamics_ros.control.feedforward import (
     Feedforward,
@@ -115,10 +116,11 @@ class ControllerLink:
         node.diagnostics.count('trajectories')
         return self._sent(filled, header, start, now, as_goal)
 
-    def stop(self) -> None:
+    def stop(self, *, as_goal: bool = False) -> None:
         """
         Brake, along the trajectory that is running where it is known, and hold.
 
+        :param as_goal: True = in place of the goal of an action, which goes on with it.
         :raises StateError: nobody knows what is running, nor where the robot is.
         """
         robot, settings = self._usable()
@@ -135,7 +137,7 @@ class ControllerLink:
         else:
             raise StateError('no stop: nothing was sent, and there is neither a fresh joint state '
                              'nor a state of the controller')
-        self.publish(self._sent(self._filled(brake, now, 0.0), Header(), now, now))
+        self.publish(self._sent(self._filled(brake, now, 0.0), Header(), now, now, as_goal))
         node.diagnostics.count('stops')
 
     def goal_dropped(self) -> None:
@@ -154,11 +156,28 @@ class ControllerLink:
         _, settings = self._usable()
         one = Trajectory(settings.limits.joint_names, np.zeros(1), q[None])
         filled = self._filled(one, now, 0.0)
-        if np.all(np.abs(filled.trajectory.efforts) < NOTHING * settings.limits.values):
+        guessed = filled.carried is not None and filled.carried.guessed
+        if not guessed and np.all(np.abs(filled.trajectory.efforts)
+                                  < NOTHING * settings.limits.values):
             self.watch.leave()  # feedback carries it already
             return
         self.publish(self._sent(filled, Header(), now, now))
         self._node.diagnostics.count('holds')
+
+    def _hold_again(self) -> None:
+        """Hold with other efforts, where feedback does not carry what was guessed."""
+        found = self.watch.surprise()
+        if found is None:
+            return
+        feedback, state = found
+        robot, settings = self._usable()
+        p, now = self._node.settings, self._node.now
+        hold = Trajectory(settings.limits.joint_names, np.zeros(1), state.q[None])
+        filled = add_feedforward(robot.model, hold, settings, Onset(
+            carried=lambda effort: CarriedEffort.while_falling(feedback, state.error, effort,
+                                                               p.blend_time)))
+        self.publish(self._sent(filled, Header(), now, now))
+        self._node.diagnostics.count('corrections')
 
     def shown(self) -> tuple[tuple[str, ...], TrajectorySample] | None:
         """Return joint names and what runs now, or None where nothing does."""
@@ -202,6 +221,7 @@ class ControllerLink:
                 self._node.diagnostics.warn('dropped controller states', str(error))
             return
         self._node.diagnostics.count('controller states')
+        self._hold_again()
         q = self.watch.to_hold(self._node.now)
         if q is not None:
             self._hold(q)

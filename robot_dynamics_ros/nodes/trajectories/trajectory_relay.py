@@ -64,6 +64,7 @@ class _Goal:
         self.forwarded: ClientGoalHandle | None = None
         self.cancelled = False
         self.stopped = ''  # why nobody waits for the controller any more
+        self.braked = False  # the controller brakes, and holds
 
     def finish(self, response: Any) -> None:
         """Keep the first answer and ignore later ones."""
@@ -76,7 +77,8 @@ class TrajectoryRelay:
 
     def __init__(self, node: Node, action_type: Any, *, name: str, controller: str,
                  fill: Callable[[JointTrajectory], JointTrajectory],
-                 ended: Callable[[GoalEnd], None], refuse: Callable[[str], None],
+                 brake: Callable[[], bool], ended: Callable[[GoalEnd], None],
+                 refuse: Callable[[str], None],
                  unforeseen: Callable[[Exception], None]) -> None:
         """
         Offer the action.
@@ -87,11 +89,14 @@ class TrajectoryRelay:
         :param controller: name of the controller's action.
         :param fill: function that returns a trajectory with efforts; may raise
             RobotDynamicsError.
+        :param brake: function that replaces what the controller follows by a brake, and returns
+            whether it could; a controller that is asked to cancel stops at once, without efforts.
         :param ended: function that gets how the goal that was filled last has ended.
         :param refuse: function that gets the reason why a goal was not executed.
         :param unforeseen: function that gets an error that nobody foresaw.
         """
         self._type, self._fill, self._refuse = action_type, fill, refuse
+        self._brake = brake
         self._unforeseen, self._ended = unforeseen, ended
         self._latest: _Goal | None = None
         self._node, self._controller = node, controller
@@ -145,7 +150,13 @@ class TrajectoryRelay:
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         goal = self._goals.get(bytes(handle.goal_id.uuid))
-        if goal is not None:
+        if goal is None:
+            return CancelResponse.ACCEPT
+        if (goal is self._latest and goal.forwarded is not None and goal.forwarded.accepted
+                and not goal.finished.done() and self._brake()):
+            goal.braked = True
+            goal.finish(None)
+        else:
             _cancel(goal)
         return CancelResponse.ACCEPT
 
@@ -196,6 +207,9 @@ class TrajectoryRelay:
         response = await goal.finished  # not of the client's future, which may never be done
         forwarded = goal.forwarded
         self._tell(goal, response)
+        if goal.braked:
+            handle.canceled()
+            return self._type.Result(error_string='cancelled: braked along the trajectory')
         if goal.stopped:
             return self._failed(handle, self._type.Result.INVALID_GOAL, goal.stopped)
         if forwarded is None:
@@ -219,7 +233,7 @@ class TrajectoryRelay:
         """Say how a goal has ended, unless a later one has replaced it."""
         if goal is not self._latest:
             return
-        if goal.stopped:
+        if goal.stopped or goal.braked:
             ending = GoalEnd.REPLACED
         elif goal.forwarded is None or not goal.forwarded.accepted:
             ending = GoalEnd.REFUSED

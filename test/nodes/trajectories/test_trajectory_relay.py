@@ -36,6 +36,7 @@ class Cell:
     def __init__(self, context, executor):
         self._executor = executor
         self.refusals, self.errors, self.ends = [], [], []
+        self.can_brake, self.brakes = False, 0
         self.nodes = {name: rclpy.create_node(name, context=context)
                       for name in ('client', 'relay', 'controller')}
         for node in self.nodes.values():
@@ -43,13 +44,17 @@ class Cell:
         self.client = ActionClient(self.nodes['client'], FollowJointTrajectory, 'relay/follow')
         self.relay = TrajectoryRelay(
             self.nodes['relay'], FollowJointTrajectory, name='relay/follow',
-            controller='controller/follow', fill=self._fill, ended=self.ends.append,
-            refuse=self.refusals.append, unforeseen=self.errors.append)
+            controller='controller/follow', fill=self._fill, brake=self._brake,
+            ended=self.ends.append, refuse=self.refusals.append, unforeseen=self.errors.append)
         self.controller = Controller(self.nodes['controller'], FollowJointTrajectory,
                                      'controller/follow')
         self.feedback = []
         self.until(self.client.server_is_ready, 'the relay')
         self.until(lambda: self.relay.ready, 'the controller')
+
+    def _brake(self):
+        self.brakes += self.can_brake
+        return self.can_brake
 
     @staticmethod
     def _fill(message):
@@ -184,6 +189,25 @@ def test_a_cancel_request_reaches_the_controller_and_comes_back(cell):
     response = cell.result(handle)
     assert response.status == GoalStatus.STATUS_CANCELED
     assert response.result.error_string == 'stopped'
+
+
+def test_a_cancelled_goal_is_braked_where_that_is_possible(cell):
+    cell.can_brake = True
+    handle = cell.send()
+    cell.started()
+    cell.until(lambda: cell.relay.executing, 'the handle')
+    cell.finished(handle.cancel_goal_async(), 'the answer to the cancel request')
+    response = cell.result(handle)
+    assert response.status == GoalStatus.STATUS_CANCELED
+    assert response.result.error_string == 'cancelled: braked along the trajectory'
+    assert not cell.controller.handles[0].is_cancel_requested, 'it follows the brake'
+    assert (cell.brakes, cell.ends) == (1, [GoalEnd.REPLACED])
+    assert not cell.relay.busy
+    cell.controller.end(0, 'succeed')
+    second = cell.send()
+    cell.started(2)
+    cell.controller.end(1, 'succeed')
+    assert cell.result(second).status == GoalStatus.STATUS_SUCCEEDED
 
 
 def test_all_goals_are_cancelled_at_the_controller_when_the_node_comes_to_rest(cell):

@@ -175,7 +175,7 @@ class Craig:
                                                        wanted))
         s = error_rate + self.filter * error
         H = learned.mass_matrix(theta, q)
-        if not _positive_definite(H) or not np.all(np.isfinite(qdd)):
+        if not _positive_definite(H) or not np.isfinite(qdd).all():
             return LawOutput(torque, np.zeros(theta.size), s)
         columns = learned.columns(model.regressor(q, qd, qdd), desired.qd, qdd)
         x = _array(np.linalg.solve(H, adaptation.beyond_dead_zone(s)))
@@ -188,7 +188,7 @@ def _array(values: ArrayLike) -> Array:
 
 
 def _positive_definite(H: Array) -> bool:
-    if not np.all(np.isfinite(H)):
+    if not np.isfinite(H).all():
         return False
     values = np.linalg.eigvalsh(H)
     return bool(values[0] > _INVERTIBLE * values[-1])

@@ -28,7 +28,6 @@ from robot_dynamics_ros.dynamics.joints.joint_terms import (
     sharpness_of,
     term_factors,
 )
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import from_torques
 
 
 class TorqueColumns(NamedTuple):
@@ -67,6 +66,8 @@ class LearnedModel:
         for column, place in enumerate(unknowns.terms):
             if place >= 0:
                 self._effect[self._p + place, column] = 1.0
+        self._accelerations = np.vstack([np.zeros(n), np.eye(n)])
+        self._rest = np.zeros_like(self._accelerations)
         self._known = np.zeros(0)
         self._parameters: Array | None = None
         self._physics: JointPhysics | None = None
@@ -132,15 +133,20 @@ class LearnedModel:
         """
         Return H (n, n) of links and rotors for values (m,) of the unknowns.
 
-        By columns from the regressor, as Lu & Meng do (section V-B, steps 1 to 3).
+        By columns from the regressor at rest, as Lu & Meng do (section V-B, steps 1 to 3): torque
+        at each unit acceleration less that without any, all in one call.
         """
-        links, rest = self.links(theta), np.zeros_like(q)
-        A, _ = from_torques(
-            lambda qdd: (self.model.regressor(q, rest, np.array(qdd)) @ links).tolist(), q.size)
-        rotors = np.diag(self.joints(theta)[0])
-        if self._to_motors is not None:
-            rotors = self._to_motors.T @ rotors @ self._to_motors
-        H: Array = np.array(A) + rotors
+        values = self._all(theta)
+        rows = np.empty_like(self._accelerations)
+        rows[:] = q
+        Y = self.model.regressor(rows, self._rest, self._accelerations)
+        torques = Y @ values[:self._p]
+        H = torques[1:] - torques[0]
+        rotors = values[self._p:self._p + q.size]
+        if self._to_motors is None:
+            H.flat[::q.size + 1] += rotors
+        else:
+            H += (self._to_motors.T * rotors) @ self._to_motors
         return np.asarray(0.5 * (H + H.T))
 
     def _look_at_model(self) -> None:

@@ -91,7 +91,7 @@ class TrackingExperimentNode(RobotNode):
         topics = self.settings.topics
         self._outputs = [self.create_publisher(JointTrajectory, topic, 10) for topic in topics]
         self._controller_topic = self.resolve_topic_name(topics[0])
-        self._joints.subscribe()
+        self._joints.subscribe(newest=False)  # all are recorded
         self._load_client = self.create_client(SetPayload, 'simulated_robot/set_payload')
         self.create_timer(PERIOD, self._on_tick)
 

@@ -16,8 +16,8 @@ from robot_dynamics_ros.motion.trajectory import Trajectory
 def test_a_load_over_ros_is_learned(ros, tmp_path, capsys):
     picture = tmp_path / 'errors.png'
     code = main(['adaptive_demo', '--duration', '4', '--plot', str(picture)])
-    printed = capsys.readouterr().out
-    assert code == 0, printed
+    printed, errors = capsys.readouterr()
+    assert code == 0, printed + errors
     assert picture.read_bytes().startswith(b'\x89PNG')
     rows = {line.rsplit(maxsplit=2)[0]: [float(word) for word in line.split()[-2:]]
             for line in printed.splitlines()[-2:]}

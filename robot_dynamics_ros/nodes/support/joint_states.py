@@ -45,10 +45,16 @@ class JointStates:
         self.latest: JointSample | None = None
         self.stamp = Time()
 
-    def subscribe(self, efforts: EffortFiller | None = None) -> None:
-        """Subscribe to joint_states; `efforts` fills them where they have others."""
+    def subscribe(self, efforts: EffortFiller | None = None, *, newest: bool = True) -> None:
+        """
+        Subscribe to joint_states.
+
+        :param efforts: fills them where they have others.
+        :param newest: True = where several wait, only the last one is used.
+        """
         self._efforts = efforts
-        self._node.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        self._node.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR,
+                                       newest=newest)
 
     def use_robot(self, chain: Chain) -> None:
         """Read the joints of another chain from now on."""

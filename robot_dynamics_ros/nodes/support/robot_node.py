@@ -7,15 +7,11 @@ lets the node act, *deactivate* brings it to rest. With `autostart` the node is 
 activated at start. It is so without a robot description, too: then it waits for the topic, and
 its diagnostics say so.
 
-Nothing that comes from outside ends a node. Every callback goes through `RobotNode.guarded`: an
-error that its handler does not foresee is logged with its place and counted, what the node
-commands comes to a safe end, and the node stays up.
+Every callback is guarded: see `guarded_node`.
 """
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, ClassVar
@@ -24,15 +20,15 @@ from geometry_msgs.msg import InertiaStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import ClockChange, JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import payload_from_message
-from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
-from robot_dynamics_ros.nodes.support.services import SERVICE
+from robot_dynamics_ros.nodes.support.diagnostics import described
+from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode
 from robot_dynamics_ros.nodes.support.settings import (
     RobotNodeSettings,
     changeable,
@@ -52,13 +48,12 @@ _TRANSITIONS = ('on_configure', 'on_cleanup', 'on_shutdown', 'on_activate', 'on_
                 'on_error')
 
 
-class RobotNode(LifecycleNode):
+class RobotNode(GuardedNode):
     """A lifecycle node that has a robot."""
 
     settings_type: ClassVar[type[RobotNodeSettings]] = RobotNodeSettings
     #: True = the payload comes from the topic.
     follows_payload: ClassVar[bool] = True
-    active = False
     configured = False
 
     def __init__(self, name: str, **options: Any) -> None:
@@ -73,11 +68,7 @@ class RobotNode(LifecycleNode):
             setattr(self, transition, self.guarded(
                 getattr(self, transition), lambda error, state: self._not_done()))
         super().__init__(name, **options)
-        for service in (each for each in self.services
-                        if not hasattr(each.callback, '__wrapped__')):
-            service.callback = self._guarded_service(service.srv_type, service.callback)
         self.settings: Any = declare(self, self.settings_type)
-        self.diagnostics = Diagnostics(self)
         self.robot: Robot | None = None
         self.finished = False  # True ends the process
         self.failure = ''  # why it ends; the exit code is 1 then
@@ -113,9 +104,6 @@ class RobotNode(LifecycleNode):
     def come_to_rest(self) -> None:
         """Leave the robot in a safe state: the node is about to stop acting."""
 
-    def stop_commanding(self) -> None:
-        """Bring what the node commands to a safe end after an error; it stays active."""
-
     def clock_set_back(self) -> None:
         """Forget what depends on earlier times."""
 
@@ -128,83 +116,6 @@ class RobotNode(LifecycleNode):
 
     def settings_changed(self) -> None:
         """Use parameters that were changed while running."""
-
-    # Unforeseen errors
-
-    def guarded(self, callback: Callable[..., Any],
-                otherwise: Callable[..., Any] = lambda error, *arguments: None
-                ) -> Callable[..., Any]:
-        """
-        Return a callback that never raises.
-
-        :param callback: function that may fail in a way that nobody foresaw.
-        :param otherwise: function that gets the error and the arguments and returns the result
-            after a failure.
-        """
-        @functools.wraps(callback)
-        def safe(*arguments: Any) -> Any:
-            try:
-                return callback(*arguments)
-            except Exception as error:
-                self.unforeseen(error)
-                return otherwise(error, *arguments)
-        return safe
-
-    def unforeseen(self, error: Exception) -> None:
-        """Report an error that nobody foresaw, and bring what the node commands to a safe end."""
-        self._report(error)
-        try:
-            if self.active:
-                self.stop_commanding()
-        except Exception as another:
-            self._report(another)
-
-    def _report(self, error: Exception) -> None:
-        text = f'unforeseen error: {described(error)}'
-        if hasattr(self, 'diagnostics'):
-            self.diagnostics.error('unforeseen errors', text, place(error))
-        else:
-            self.get_logger().error(text)
-
-    def _guarded_service(self, kind: Any, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a service callback that answers after an unforeseen error, too."""
-        def answer(error: Exception, request: Any, response: Any) -> Any:
-            response = kind.Response()  # without success
-            if hasattr(response, 'message'):
-                response.message = f'unforeseen error: {described(error)}'
-            return response
-        if not callback.__module__.startswith('rclpy.'):
-            return self.guarded(callback, answer)
-
-        @functools.wraps(callback)
-        def refuse(request: Any, response: Any) -> Any:
-            # parameters and lifecycle: what they call here is guarded, so rclpy itself has
-            # found that the request makes no sense
-            try:
-                return callback(request, response)
-            except Exception as error:
-                self.diagnostics.warn('refused requests', f'{kind.__name__}: {described(error)}')
-                return answer(error, request, response)
-        return refuse
-
-    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., Any],
-                            *arguments: Any, **options: Any) -> Any:
-        """Subscribe as rclpy does, with a guarded callback."""
-        return super().create_subscription(msg_type, topic, self.guarded(callback), *arguments,
-                                           **options)
-
-    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any],
-                       **options: Any) -> Any:
-        """Offer a service as rclpy does, with a guarded callback and a deep queue."""
-        options['qos_profile'] = SERVICE
-        return super().create_service(srv_type, srv_name,
-                                      self._guarded_service(srv_type, callback), **options)
-
-    def create_timer(self, timer_period_sec: float, callback: Callable[..., Any],
-                     *arguments: Any, **options: Any) -> Any:
-        """Create a timer as rclpy does, with a guarded callback."""
-        return super().create_timer(timer_period_sec, self.guarded(callback), *arguments,
-                                    **options)
 
     # Time
 
@@ -296,59 +207,6 @@ class RobotNode(LifecycleNode):
                 *((each, self.destroy_publisher) for each in self.publishers),
                 *((each, self.destroy_service) for each in self.services),
                 *((each, self.destroy_timer) for each in self.timers)]
-
-    # What DDS and the executor would do: for tests, and for a node inside another program
-
-    def receive(self, message: Any, topic: str | None = None) -> None:
-        """
-        Handle a message as if it had come over DDS.
-
-        :param message: message of the type of a subscription.
-        :param topic: name of the topic; None = the only one with messages of this type.
-        :raises LookupError: no such subscription, or several.
-        """
-        found = {each.topic_name: each for each in self.subscriptions
-                 if each.msg_type is type(message)}
-        name = None if topic is None else self.resolve_topic_name(topic)
-        self._only(found, name, f'subscription to {type(message).__name__}').callback(message)
-
-    def call(self, request: Any, service: str | None = None) -> Any:
-        """
-        Return the response to a request as if it had come over DDS.
-
-        :param request: request of the type of a service.
-        :param service: name of the service; None = the only one with requests of this type.
-        :raises LookupError: no such service, or several.
-        """
-        found = {each.service_name: each for each in self.services
-                 if each.srv_type.Request is type(request)}
-        name = None if service is None else self.resolve_service_name(service)
-        server = self._only(found, name, f'service for {type(request).__name__}')
-        return server.callback(request, server.srv_type.Response())
-
-    def tick(self, period: float | None = None) -> int:
-        """
-        Let timers fire once, whatever their clocks say, and return how many did.
-
-        :param period: period of these timers [s]; None = all timers. Cancelled ones do not fire.
-        :raises LookupError: no timer has this period.
-        """
-        timers = [each for each in self.timers if period is None
-                  or math.isclose(each.timer_period_ns * 1e-9, period, rel_tol=1e-6)]
-        if not timers:
-            raise LookupError(f'{self.get_name()}: no timer with a period of {period} s')
-        running = [each for each in timers if not each.is_canceled()]
-        for each in running:
-            each.callback()
-        return len(running)
-
-    def _only(self, found: dict[str, Any], name: str | None, what: str) -> Any:
-        chosen = list(found.values()) if name is None else [found[name]] if name in found else []
-        if len(chosen) != 1:
-            raise LookupError(f'{self.get_name()}: expected one {what}'
-                              f'{"" if name is None else f" named {name}"}, '
-                              f'found {", ".join(found) or "none"}')
-        return chosen[0]
 
     # Robot and payload
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
@@ -21,10 +22,13 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.support.diagnostics import described
+from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 
 #: Longest time that a signal waits for the executor [s].
 RESPONSE = 0.1
+#: Time in turn for events, and for the messages of a node [s].
+BUDGET = 0.01
 
 
 def make_executor() -> Executor:
@@ -71,14 +75,13 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
     executor = executor_type()
     for node in nodes:
         executor.add_node(node)
+    queue = EventQueue(executor, nodes)
     started = all(_start(node) for node in nodes)
     try:
         while started and rclpy.ok() and not (
                 stop.is_set() or any(node.finished for node in nodes)):
             try:
-                executor.spin_once(timeout_sec=RESPONSE)
-                for node in nodes:
-                    _call_due_timers(node)
+                queue.turn()
             except ExternalShutdownException:
                 break
             except Exception as error:  # outside every callback
@@ -94,18 +97,44 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
     return 0 if started and not any(node.failure for node in nodes) else 1
 
 
-def _call_due_timers(node: RobotNode) -> None:
+class EventQueue:
     """
-    Call the timers that are due, which then are not due for the executor any more.
+    The events of an executor, which are taken out before anything is done about them.
 
-    The events executor queues an event for every message, even for one that a newer message has
-    replaced, and lets timers wait behind them. Under lasting overload the queue grows, and timers
-    that watch over the robot would come later and later.
+    A mark at the end of the queue tells when all is out that was in it. Messages are in the
+    inboxes of the nodes then: the queue stays short however slowly they are handled, and no timer
+    takes a message that has come for one that stays away.
     """
-    for timer in node.timers:
-        if timer.is_ready():
-            timer.handle.call_timer()
-            timer.callback()
+
+    def __init__(self, executor: Executor, nodes: Sequence[GuardedNode]) -> None:
+        """
+        Put the first mark into the queue.
+
+        :param executor: executor with these nodes.
+        :param nodes: nodes whose messages wait in their inboxes from now on.
+        """
+        self._executor, self._nodes = executor, nodes
+        self._mark = executor.create_task(_nothing)
+        self._emptied = 0.0
+        for node in nodes:
+            node.deferring = True
+
+    def turn(self) -> None:
+        """Wait for an event, and do what there is to do, for a moment."""
+        waiting = any(node.ready for node in self._nodes)
+        self._executor.spin_once(timeout_sec=0.0 if waiting else RESPONSE)
+        if time.monotonic() - self._emptied >= BUDGET:
+            if self._mark.done():
+                self._mark = self._executor.create_task(_nothing)
+            self._executor.spin_until_future_complete(self._mark, timeout_sec=BUDGET)
+            self._emptied = time.monotonic()
+        for node in self._nodes:
+            node.work(BUDGET)
+            node.call_due_timers()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _start(node: RobotNode) -> bool:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inboxes: what waits for a node is bounded, and is handled before its timers look."""
+
+from collections import deque
+
+import pytest
+from support.availability import skip_without_ros
+
+skip_without_ros()
+
+from rclpy.task import Future
+from std_msgs.msg import Float32
+
+from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.runner import EventQueue
+
+pytestmark = pytest.mark.ros
+
+DEPTH = 5
+
+
+class Diary(RobotNode):
+    """Writes down what happens; `flood` stands for messages that come while one is handled."""
+
+    def __init__(self, **options):
+        super().__init__('diary', **options)
+        self.entries = []
+        self.flood = lambda: None
+
+    def make_interfaces(self):
+        self.every = self.create_subscription(Float32, 'every', self._on('every'), DEPTH)
+        self.last = self.create_subscription(Float32, 'last', self._on('last'), DEPTH,
+                                             newest=True)
+        self.create_timer(1e-6, lambda: self.entries.append('tick'))
+
+    def _on(self, topic):
+        def write(message):
+            self.entries.append((topic, int(message.data)))
+            self.flood()
+        return write
+
+
+class Events:
+    """The events executor, as far as it is used: a queue of functions."""
+
+    def __init__(self):
+        self.queue = deque()
+
+    def message(self, subscription, number):
+        """Announce a message as DDS does."""
+        self.queue.append(lambda: subscription.callback(Float32(data=float(number))))
+
+    def spin_once(self, timeout_sec):
+        if self.queue:
+            self.queue.popleft()()
+
+    def create_task(self, callback):
+        task = Future()
+        self.queue.append(lambda: task.set_result(None))
+        return task
+
+    def spin_until_future_complete(self, future, timeout_sec):
+        while self.queue and not future.done():
+            self.queue.popleft()()
+
+
+@pytest.fixture
+def node(make_node, planar):
+    return make_node(Diary, robot_description=planar)
+
+
+def test_without_a_runner_a_message_is_handled_at_once(node):
+    node.receive(Float32(data=1.0), 'every')
+    assert node.entries == [('every', 1)]
+
+
+def test_timers_look_after_all_messages_that_have_come(node):
+    """A timer that watches over joint states took those that waited for missing ones."""
+    events = Events()
+    queue = EventQueue(events, [node])
+    events.message(node.every, 1)
+    events.message(node.last, 2)
+    queue.turn()
+    assert node.entries[:3] == [('every', 1), ('last', 2), 'tick']
+
+
+def test_where_several_messages_wait_topics_take_turns_and_the_newest_joint_state_counts(node):
+    events = Events()
+    queue = EventQueue(events, [node])
+    for number in range(2 * DEPTH):
+        events.message(node.every, number)
+        events.message(node.last, number)
+    queue.turn()
+    handled = [entry for entry in node.entries if entry != 'tick']
+    assert handled[:2] == [('every', DEPTH), ('last', 2 * DEPTH - 1)]
+    assert handled[2:] == [('every', number) for number in range(DEPTH + 1, 2 * DEPTH)]
+    assert node.diagnostics.counted('skipped messages') == DEPTH + 2 * DEPTH - 1
+
+
+def test_the_queue_stays_short_where_messages_come_faster_than_they_are_handled(node,
+                                                                                monkeypatch):
+    from robot_dynamics_ros.nodes.support import runner
+    monkeypatch.setattr(runner, 'BUDGET', 0.0)  # one message per turn
+    events, lengths = Events(), []
+    queue = EventQueue(events, [node])
+
+    def flood():
+        for number in range(10):
+            events.message(node.every, number)
+
+    node.flood = flood
+    flood()
+    for _ in range(200):
+        queue.turn()
+        lengths.append(len(events.queue))
+    assert len([entry for entry in node.entries if entry != 'tick']) == 200
+    assert max(lengths) <= 10
+    assert node.entries.count('tick') == 200
+
+
+def test_what_waits_is_forgotten_with_its_topic(node):
+    events = Events()
+    queue = EventQueue(events, [node])
+    node.every.callback(Float32(data=1.0))
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    queue.turn()
+    assert ('every', 1) not in node.entries

@@ -2,10 +2,12 @@
 """
 The gate between learned parameters and the torque that moves a robot.
 
-Nothing passes that is not finished learning, that makes a mass matrix which no robot has, or that
-explains the latest motion worse than the parameters in use. Efforts in another unit pass all of
-these: so a weight far from the one that a person has trusted needs the word of a person. What
-passes takes over gradually, and gives way again if the motion that follows speaks against it.
+Nothing passes that is not finished learning, that makes a mass matrix which no robot has, that
+explains the latest motion worse than the parameters in use, or that comes from efforts which are
+late. Efforts in another unit pass all of these: so a weight far from the one that a person has
+trusted needs the word of a person. What passes takes over gradually, and gives way again if the
+motion that follows speaks against it.
+
 `DynamicParameters` are all numbers that make the torque of a robot, as one thing that can be
 swapped and blended.
 """
@@ -88,6 +90,8 @@ _FREE_REACH = np.pi
 _DEFINITE = 1e-6
 #: A joint bears weight where its gravity torque is at least this part of the largest one.
 _BEARING = 0.2
+#: A lag counts where it explains more than this part of what is unexplained.
+_LATE = 0.1
 #: Smaller parts of the largest gravity torque are rounding.
 _ROUNDING = 1e-6
 
@@ -104,6 +108,7 @@ class GateSettings:
     :param setback: parameters go back when they leave this factor of the old residual.
     :param largest_change: factor, up or down, by which the gravity torque may differ from the
         trusted one.
+    :param largest_lag: time by which the efforts may seem late or early [s]; inf = any.
     """
 
     improvement: float = 0.98
@@ -111,13 +116,15 @@ class GateSettings:
     fewest: int = 20
     setback: float = 1.05
     largest_change: float = 3.0
+    largest_lag: float = 0.006
 
     def __post_init__(self) -> None:
         """Refuse a gate that lets everything in or throws everything out."""
         if not (0.0 < self.improvement <= 1.0 <= self.worst and self.fewest >= 1
-                and self.setback >= 1.0 and self.largest_change >= 1.0):
-            raise ParameterError('parameter gate: needs 0 < improvement <= 1 <= worst, '
-                                 'fewest >= 1, setback >= 1 and largest_change >= 1')
+                and self.setback >= 1.0 and self.largest_change >= 1.0
+                and self.largest_lag >= 0.0):
+            raise ParameterError('parameter gate: needs 0 < improvement <= 1 <= worst, fewest >= '
+                                 '1, setback >= 1, largest_change >= 1 and largest_lag >= 0')
 
 
 @dataclass(frozen=True)
@@ -188,6 +195,11 @@ class ParameterGate:
         if not ratio <= self.settings.improvement:
             return Judgement(False, f'no better on recent motion (residual {ratio:.2f} times the '
                                     'present one)', ratio)
+        lag = motion.lag(self._models[0])
+        if abs(lag.time) > self.settings.largest_lag and lag.part > _LATE:
+            word = 'late' if lag.time > 0.0 else 'early'
+            return Judgement(False, f'the efforts come at least {1e3 * abs(lag.time):.0f} ms '
+                                    f'{word}, compared with the motion', ratio)
         reason = self._weight_objection(candidate, trusted)
         if reason:
             return Judgement(False, reason, ratio, asks=True)

@@ -54,6 +54,10 @@ class SourceSettings(RobotNodeSettings):
         3.0, 'factor, up or down, by which the gravity torque of learned parameters may differ '
         'from that of the URDF or file; beyond it they wait for ~/accept_parameters',
         minimum=1.0, maximum=1e6)
+    largest_lag: float = setting(
+        0.006, 'time by which measured efforts may seem late or early where parameters are '
+        'learned from them [s]; what is seen is about a third of the true lag; .inf = any',
+        minimum=0.0, maximum=float('inf'))
 
 
 class ParameterSource:
@@ -87,7 +91,8 @@ class ParameterSource:
         :raises ParameterError: the file cannot be used for this robot.
         """
         p = self._node.settings
-        gate = (ParameterGate(robot.chain, GateSettings(largest_change=p.largest_change))
+        gate = (ParameterGate(robot.chain, GateSettings(
+            largest_change=p.largest_change, largest_lag=p.largest_lag))
                 if p.follow_mlc or p.parameters_file else None)
         if p.parameters_file and gate is not None:
             robot.use(DynamicParameters.of(read_parameters(p.parameters_file, robot.chain)))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efforts that are not what they seem: learned from, and then refused by the gate."""
 
+import re
+
 import numpy as np
 import pytest
 from support.excitation import excitation, random_physics
@@ -18,6 +20,9 @@ from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 STEP = 0.01
 ROBOTS = ('planar_2r', 'demo_arm')
+#: Robots and base frequencies of their motions [Hz].
+MOTIONS = (('planar_2r', 0.05), ('planar_2r', 0.13), ('planar_2r', 0.3), ('puma_4dof', 0.13),
+           ('demo_arm', 0.13))
 
 
 def robot(name):
@@ -27,16 +32,16 @@ def robot(name):
 
 @pytest.fixture(scope='module')
 def recorded():
-    """Return a function: the robot, its gate and 30 s of its motion."""
+    """Return a function: the robot and 30 s of its motion."""
     known = {}
 
-    def record(name):
-        if name not in known:
+    def record(name, base):
+        if (name, base) not in known:
             chain = robot(name)
             size = 0.4 if name == 'demo_arm' else 1.0
-            known[name] = chain, ParameterGate(chain), excitation(
-                np.random.default_rng(8), chain, duration=30.0, step=STEP, base=0.13, size=size)
-        return known[name]
+            known[name, base] = chain, excitation(
+                np.random.default_rng(8), chain, duration=30.0, step=STEP, base=base, size=size)
+        return known[name, base]
 
     return record
 
@@ -46,9 +51,10 @@ def urdf_parameters(chain):
     return DynamicParameters(model.parameters, model.joint_physics)
 
 
-def judged(recorded, name, spoil):
+def judged(recorded, name, spoil, base=0.13, **settings):
     """Learn from spoiled efforts, and let the gate judge the result by the same efforts."""
-    chain, gate, data = recorded(name)
+    chain, data = recorded(name, base)
+    gate = ParameterGate(chain, GateSettings(**settings))
     tau = spoil(data.tau)
     noise = 0.01 * np.sqrt(np.mean(tau**2, axis=0))
     tau = tau + noise * np.random.default_rng(1).normal(size=tau.shape)
@@ -97,9 +103,26 @@ def test_efforts_of_two_joints_swapped_are_refused(recorded, name):
     assert not judged(recorded, name, swapped).accepted
 
 
-def test_efforts_that_lag_by_50_ms_are_refused(recorded):
-    assert not judged(recorded, 'demo_arm',
-                      lambda tau: np.roll(tau, round(0.05 / STEP), axis=0)).accepted
+@pytest.mark.parametrize(('name', 'base'), MOTIONS)
+@pytest.mark.parametrize('lag', [0.05, -0.05])
+def test_efforts_that_are_late_or_early_by_50_ms_are_refused(recorded, name, base, lag):
+    judgement = judged(recorded, name, lambda tau: np.roll(tau, round(lag / STEP), axis=0), base)
+    assert not judgement.accepted
+
+
+def test_a_lag_is_named(recorded):
+    def late(tau):
+        return np.roll(tau, round(0.05 / STEP), axis=0)
+
+    judgement = judged(recorded, 'planar_2r', late)
+    assert re.search(r'the efforts come at least \d+ ms late', judgement.reason)
+    assert not judgement.asks
+    assert judged(recorded, 'planar_2r', late, largest_lag=np.inf).accepted
+
+
+@pytest.mark.parametrize(('name', 'base'), MOTIONS)
+def test_efforts_in_time_are_believed_on_slow_and_quick_motions(recorded, name, base):
+    assert judged(recorded, name, lambda tau: 1.2 * tau, base).accepted
 
 
 # The weight alone

@@ -21,10 +21,16 @@ from robot_dynamics_ros.cli.support.arguments import (
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
-from robot_dynamics_ros.errors import ExcitationError
+from robot_dynamics_ros.collision.motion import clearance
+from robot_dynamics_ros.collision.obstacles import read_obstacles
+from robot_dynamics_ros.collision.postures import slow_trajectory
+from robot_dynamics_ros.collision.scene import MARGIN, CollisionScene, Floor, collision_scene
+from robot_dynamics_ros.errors import CollisionError, ExcitationError
 from robot_dynamics_ros.estimation.excitation.design import Excitation, design_excitation
 from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
 from robot_dynamics_ros.estimation.excitation.information import CRITERIA
+from robot_dynamics_ros.estimation.excitation.limits import HeightPoints
+from robot_dynamics_ros.estimation.excitation.starts import posture_text
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
 _LIMITED = ('position', 'velocity', 'acceleration', 'effort')
@@ -39,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         '(trajectory_msgs/JointTrajectory) and NAME.png (default: excitation)')
     parser.add_argument('--start', metavar='Q1,Q2,...', type=_numbers,
                         help='posture at both ends, e.g. the current one [rad, m]; write '
-                        '--start=-1,0.5,... (default: zero, or the middle of the range)')
+                        '--start=-1,0.5,... (default: zero, or the middle of the range, or a '
+                        'free posture near it)')
+    parser.add_argument('--from', metavar='Q1,Q2,...', type=_numbers, dest='home',
+                        help='posture where the robot stands: the way from there to the start and '
+                        'back is planned, checked and written, too')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=10.0,
                         help='duration of the motion (default: 10)')
     parser.add_argument('--harmonics', metavar='N', type=int, default=5,
@@ -67,6 +77,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='steps in each stage of the search (default: 100)')
     parser.add_argument('--seed', metavar='N', type=int, default=0,
                         help='seed of the random motions; the same seed gives the same motion')
+    _add_collision_arguments(parser)
+
+
+def _add_collision_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group('collisions', 'The motion keeps away from the robot itself, '
+                                      'from the floor and from obstacles.')
+    floor = group.add_mutually_exclusive_group()
+    floor.add_argument('--floor', metavar='METRES', type=_height, default='base',
+                       help='height of the floor over the origin of the base link, against '
+                       'gravity (default: 0)')
+    floor.add_argument('--no-floor', action='store_const', const=None, dest='floor',
+                       help='there is no floor')
+    group.add_argument('--obstacles', metavar='FILE.yaml', type=Path,
+                       help='boxes, spheres and capsules around the robot')
+    group.add_argument('--margin', metavar='METRES', type=float, default=MARGIN,
+                       help='smallest distance that is kept (default: 0.02)')
+    group.add_argument('--srdf', metavar='FILE', help='SRDF whose disabled pairs are left out')
+    group.add_argument('--meshes', metavar='FOLDER', type=Path, action='append', default=[],
+                       help='folder with mesh files or packages; may be repeated')
+    group.add_argument('--unchecked', action='store_true',
+                       help='design a motion that may collide with anything')
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,9 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.rate > 0.0:
         raise ExcitationError(f'--rate must be positive, got {arguments.rate:g}')
     begin = time.monotonic()
+    scene, missing = _scene(arguments, chain)
+    if arguments.unchecked:
+        print(f'NOT CHECKED for collisions{f": {missing}" if missing else " (--unchecked)"}')
     with Progress() as progress:
         excitation = design_excitation(
-            chain, start=arguments.start, duration=arguments.duration,
+            chain, scene=None if arguments.unchecked else scene, unchecked=arguments.unchecked,
+            home=arguments.home, start=arguments.start, duration=arguments.duration,
             harmonics=arguments.harmonics, criterion=arguments.criterion, share=arguments.share,
             acceleration=arguments.acceleration, height=arguments.height,
             recorded=[_recorded(path, chain) for path in arguments.after],
@@ -87,14 +122,75 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             progress=lambda done, of: progress(done / max(of, 1), 'searching'))
     print(summary(chain, excitation, time.monotonic() - begin))
+    print(_distances(chain, scene, excitation))
     times = excitation.trajectory.times(arguments.rate)
     motion = excitation.trajectory.sample(times)
     name = str(arguments.output)
     write_csv_table(f'{name}.csv', _columns(chain, times, motion))
     write_file(f'{name}.yaml', trajectory_yaml(chain, times, motion))
     plot(chain, excitation, Path(f'{name}.png'))
-    print(f'Written: {name}.csv, {name}.yaml, {name}.png')
+    written = [f'{name}.csv', f'{name}.yaml', f'{name}.png']
+    if scene is not None and excitation.way is not None:
+        for word, way in (('approach', excitation.way), ('return', excitation.way[::-1])):
+            slow = slow_trajectory(scene, way)
+            times = np.unique(np.concatenate([slow.times, np.arange(0.0, slow.duration, 0.1)]))
+            sampled = slow.sample(times)
+            write_file(f'{name}_{word}.yaml', trajectory_yaml(
+                chain, times, JointMotion(sampled.q, sampled.qd, sampled.qdd)))
+            written.append(f'{name}_{word}.yaml')
+    print(f'Written: {", ".join(written)}')
     return 0
+
+
+def _scene(arguments: argparse.Namespace, chain: Chain) -> tuple[CollisionScene | None, str]:
+    """Return the scene, or None and why there is none where that is allowed."""
+    floor: Floor = arguments.floor
+    try:
+        return collision_scene(
+            arguments.robot, chain, locked=dict(arguments.lock), folders=arguments.meshes,
+            srdf=arguments.srdf, floor=floor, margin=arguments.margin,
+            obstacles=() if arguments.obstacles is None else read_obstacles(arguments.obstacles),
+        ), ''
+    except CollisionError as error:
+        if arguments.unchecked:
+            return None, str(error)
+        raise CollisionError(f'{error}. --unchecked designs a motion that nothing has '
+                             'checked') from error
+
+
+def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitation) -> str:
+    """Return the lowest point, the smallest distance, and what was not checked."""
+    if scene is None:
+        points = HeightPoints.of(chain)
+        trajectory = excitation.trajectory
+        heights = points.heights(trajectory.sample(trajectory.times(100.0)).q)
+        if not points.names:
+            return '\nLowest point and smallest distance: not known'
+        k = int(np.argmin(heights.min(axis=0)))
+        return (f'\nLowest point {heights[:, k].min():.3f} m over the base ({points.names[k]}; '
+                'sizes of links are not known); smallest distance not known')
+    found = excitation.clearance or clearance(scene, excitation.trajectory)
+    line = str(found)
+    lines = ['', line[0].upper() + line[1:]]
+    if excitation.clearance is None:
+        lines.append('' if found.kept else f'It comes closer than {scene.margin:g} m: it collides '
+                     'or may collide.')
+    else:
+        lines.append(f'At least {1000 * scene.margin:g} mm are kept, proved between samples, too.')
+    if excitation.start_note:
+        lines.append(f'Start: {excitation.start_note}; this one was chosen: '
+                     f'--start={posture_text(excitation.limits.start)}')
+    if excitation.way is not None:
+        lines.append(f'The way to the start and back is free, over {len(excitation.way) - 2} '
+                     'postures in between.')
+    elif excitation.clearance is not None:
+        lines.append('The way to the start is not part of this: --from=Q1,Q2,... plans it.')
+    lines += [f'Note: {finding}' for finding in scene.findings]
+    reasons: dict[str, list[str]] = {}
+    for first, second, reason in scene.left_out:
+        reasons.setdefault(reason, []).append(f'{first} - {second}')
+    lines += [f'Not checked ({reason}): {", ".join(names)}' for reason, names in reasons.items()]
+    return '\n'.join(line for k, line in enumerate(lines) if line or not k)
 
 
 def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
@@ -173,6 +269,13 @@ def _columns(chain: Chain, times: Array, motion: JointMotion) -> dict[str, Array
 def _recorded(path: Path, chain: Chain) -> tuple[JointMotion, float]:
     motion = motion_from_table(read_csv_table(path), chain)
     return JointMotion(motion.q, motion.qd, motion.qdd), float(motion.t[-1] - motion.t[0])
+
+
+def _height(text: str) -> float | str:
+    try:
+        return text if text == 'base' else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a height in metres") from None
 
 
 def _numbers(text: str) -> list[float]:

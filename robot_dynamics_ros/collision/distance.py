@@ -81,13 +81,16 @@ class Postures:
         moved = np.einsum('kNij,kej->Nkei', R, ends) + p.transpose(1, 0, 2)[:, :, None]
         return moved, radii
 
-    def distances(self, sample: Indices, pair: Indices, enough: Array) -> Distances:
+    def distances(self, sample: Indices, pair: Indices, enough: Array, *,
+                  triangles: bool = True) -> Distances:
         """
         Return the distances of some pairs in some postures.
 
         :param sample: (M,) numbers of the postures.
         :param pair: (M,) numbers of the pairs.
         :param enough: (M,) distance from which the hull of a mesh is good enough [m].
+        :param triangles: False = the convex pieces of a mesh are good enough, where they are not
+            much closer than its triangles.
         """
         M = len(sample)
         value, direction, point = np.empty(M), np.empty((M, 3)), np.empty((M, 3))
@@ -99,15 +102,38 @@ class Postures:
                 value[k], point[k] = self._over_floor(i, int(b))
                 direction[k] = scene.up
                 continue
-            value[k] = self._between(scene.hulls[number], i, int(a), int(b), False, direction,
-                                     point, k)
+            value[k] = self._between(scene.hulls[number], i, int(a), int(b), direction, point, k)
             if scene.exact[number] and value[k] < enough[k]:
-                value[k] = self._between(scene.meshes[number], i, int(a), int(b), True,
-                                         direction, point, k)
+                value[k] = self._between_pieces(number, i, int(a), int(b), direction, point, k)
+                if value[k] < enough[k] and (triangles or not scene.by_pieces[number]):
+                    value[k] = max(0.0, self._between(scene.meshes[number], i, int(a), int(b),
+                                                      direction, point, k))
         return Distances(value, direction, point)
 
-    def _between(self, compute: Any, i: int, a: int, b: int, exact: bool, direction: Array,
-                 point: Array, k: int) -> float:
+    def _between_pieces(self, pair: int, i: int, a: int, b: int, direction: Array, point: Array,
+                        k: int) -> float:
+        """Return the distance of the pieces of two parts; write direction and point into row k."""
+        first, second = (self.scene.parts[number] for number in (a, b))
+        middles = [self.frames.rotation[part.body, i] @ part.pieces.middles.T
+                   + self.frames.origin[part.body, i][:, None] for part in (first, second)]
+        gaps = middles[0][:, :, None] - middles[1][:, None]
+        bounds = (np.sqrt(np.einsum('xij,xij->ij', gaps, gaps)) - first.pieces.radii[:, None]
+                  - second.pieces.radii)
+        order = np.argsort(bounds, axis=None, kind='stable').tolist()
+        low = bounds.ravel()
+        functions = self.scene.pieces[pair]
+        best, row = np.inf, np.empty((2, 1, 3))
+        for number in order:
+            if low[number] >= best:
+                break
+            found = self._between(functions[number], i, a, b, row[0], row[1], 0)
+            if found < best:
+                best = found
+                direction[k], point[k] = row[0, 0], row[1, 0]
+        return best
+
+    def _between(self, compute: Any, i: int, a: int, b: int, direction: Array, point: Array,
+                 k: int) -> float:
         """Return the distance of two parts; write direction and point into row k."""
         request, result = self.scene.request, self.scene.result
         result.clear()
@@ -116,8 +142,6 @@ class Postures:
         way = second - first
         direction[k] = way / found if found > _DIRECTION else result.normal
         point[k] = second
-        if exact and found <= 0.0:
-            return 0.0
         return found
 
     def _transform(self, i: int, number: int) -> Any:
@@ -138,13 +162,22 @@ class Postures:
         """Return the distance of the triangles of a pair; 0 also where one holds the other."""
         a, b = (int(k) for k in self.scene.pairs[pair])
         row = np.empty((2, 1, 3))
-        found = self._between(self.scene.meshes[pair], i, a, b, True, row[0], row[1], 0)
-        return 0.0 if self.enclosed(i, pair) else found
+        found = self._between(self.scene.meshes[pair], i, a, b, row[0], row[1], 0)
+        return 0.0 if found <= 0.0 or self.enclosed(i, pair) else found
+
+    def piece_distance(self, i: int, pair: int) -> float:
+        """Return the distance of the convex pieces of a pair."""
+        a, b = (int(k) for k in self.scene.pairs[pair])
+        row = np.empty((2, 1, 3))
+        return self._between_pieces(pair, i, a, b, row[0], row[1], 0)
 
     def enclosed(self, i: int, pair: int) -> bool:
         """Return whether one mesh of a pair is inside the other: triangles alone do not tell."""
         a, b = (int(k) for k in self.scene.pairs[pair])
-        return a != FLOOR and (self._holds(i, a, b) or self._holds(i, b, a))
+        row = np.empty((2, 1, 3))
+        return (a != FLOOR
+                and self._between(self.scene.hulls[pair], i, a, b, row[0], row[1], 0) <= 0.0
+                and (self._holds(i, a, b) or self._holds(i, b, a)))
 
     def _holds(self, i: int, outer: int, inner: int) -> bool:
         """Return whether a mesh encloses a corner of another part."""

@@ -39,6 +39,9 @@ _LOOKS = 6
 #: Distances of hulls and triangles that differ by less are the same [m].
 _SAME = 1e-3
 
+#: Part of their distance by which convex pieces may be closer than triangles.
+_COARSE = 0.3
+
 
 class LeftOut(NamedTuple):
     """
@@ -123,6 +126,7 @@ class PairChoice(NamedTuple):
     :param margins: (P,) smallest distance to keep [m].
     :param rooms: (P,) widest distance over the margin, at most ROOM [m].
     :param exact: (P,) whether triangles are compared where hulls are too close.
+    :param by_pieces: (P,) whether convex pieces are about as far apart as the triangles.
     :param left_out: pairs that touch in every posture.
     """
 
@@ -130,6 +134,7 @@ class PairChoice(NamedTuple):
     margins: Array
     rooms: Array
     exact: NDArray[np.bool_]
+    by_pieces: NDArray[np.bool_]
     left_out: list[LeftOut]
 
 
@@ -151,13 +156,19 @@ def choose_pairs(scene: CollisionScene, lower: Array, upper: Array) -> PairChoic
     sample, pair = np.nonzero(found < 2.0 * scene.margin + ROOM)
     hulls = postures.distances(sample, pair, np.full(len(sample), -np.inf))
     found[sample, pair] = hulls.value
-    exact = np.zeros(len(scene.pairs), dtype=bool)
+    exact, by_pieces = np.zeros((2, len(scene.pairs)), dtype=bool)
     for k in range(len(scene.pairs)):
         close = np.flatnonzero(found[:, k] < scene.margin)[:_LOOKS]
         if len(close) and scene.meshes[k] is not None:
             true = [postures.true_distance(int(i), k) for i in close]
             exact[k] = bool(np.any(true > np.maximum(found[close, k], 0.0) + _SAME))
             found[close, k] = true
+            by_pieces[k] = exact[k]
+            if exact[k] and np.max(found[:, k]) < 2.0 * scene.margin:
+                # where a robot is built closely, pieces must be fine
+                coarse = np.maximum([postures.piece_distance(int(i), k) for i in close], 0.0)
+                by_pieces[k] = bool(np.all(true - coarse < np.maximum(_COARSE * np.array(true),
+                                                                      _SAME)))
     largest = np.max(found, axis=0)
     kept = largest > 0.0
     left_out: dict[tuple[str, str], LeftOut] = {}
@@ -168,5 +179,5 @@ def choose_pairs(scene: CollisionScene, lower: Array, upper: Array) -> PairChoic
                                  'postures; check where it is (--floor, obstacles)')
         left_out[names] = LeftOut(*names, 'touch in every posture')
     margins = np.minimum(scene.margin, 0.5 * largest)
-    return PairChoice(kept, margins, np.minimum(ROOM, largest - margins), exact,
+    return PairChoice(kept, margins, np.minimum(ROOM, largest - margins), exact, by_pieces,
                       list(left_out.values()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.urdf.shapes import Shape
+from robot_dynamics_ros.collision.pieces import convex_pieces
 from robot_dynamics_ros.errors import CollisionError
 
 #: Corners of the polygon around the circle of a cylinder.
@@ -29,6 +30,53 @@ def coal_module() -> Any:
         raise CollisionError('collisions are checked with coal, which is not installed: '
                              'pip install coal (or apt install ros-$ROS_DISTRO-coal)') from None
     return coal
+
+
+def _hull(points: Array) -> Any:
+    """Return the convex hull of points (k, 3), by scipy."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return ConvexHull(points)
+    except QhullError:
+        return ConvexHull(points, qhull_options='QJ')  # flat: moved a little
+
+
+def _coal_hull(points: Array) -> Any:
+    """Return the convex hull of points (k, 3) for coal."""
+    coal, hull = coal_module(), _hull(points)
+    number = np.full(len(points), -1)
+    kept = np.sort(hull.vertices)
+    number[kept] = np.arange(len(kept))
+    corners, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for point in points[kept]:
+        corners.append(point)
+    a, b, c = points[hull.simplices].transpose(1, 0, 2)
+    outward = np.einsum('ki,ki->k', np.cross(b - a, c - a), hull.equations[:, :3]) > 0.0
+    order = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
+    for face in number[order].tolist():
+        faces.append(coal.Triangle(*face))
+    return coal.Convex(corners, faces)
+
+
+def _ball(points: Array) -> tuple[Array, float]:
+    """Return middle (3,) and radius of a ball around points (k, 3)."""
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    return middle, float(np.max(np.linalg.norm(points - middle, axis=1)))
+
+
+class Pieces(NamedTuple):
+    """
+    Convex pieces that hold a part.
+
+    :param shapes: pieces for coal, in the frame of the body (a primitive: in its own).
+    :param middles: (k, 3) middles of balls around them, in the frame of the body [m].
+    :param radii: (k,) radii of the balls [m].
+    """
+
+    shapes: list[Any]
+    middles: Array
+    radii: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +98,7 @@ class Part:
         """Corners (k, 3) in the frame of the body: within `radius` of their hull is the part."""
         shape, pose = self.shape, self.shape.pose
         if shape.mesh is not None:
-            points = shape.mesh.vertices[self._hull_corners]
+            points = shape.mesh.vertices[np.sort(_hull(shape.mesh.vertices).vertices)]
         elif shape.kind == 'box':
             signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
             points = signs * np.array(shape.size) / 2.0
@@ -91,38 +139,25 @@ class Part:
         return np.array([middle + low * axis, middle + high * axis]), radius + self.radius
 
     @cached_property
-    def _hull(self) -> Any:
-        """Convex hull of the mesh, by scipy."""
-        from scipy.spatial import ConvexHull, QhullError
-
+    def pieces(self) -> Pieces:
+        """Convex pieces of a mesh; of a primitive, itself."""
+        if self.triangles is None:
+            middle, radius = _ball(self.points)
+            return Pieces([self.convex], middle[None], np.array([radius + self.radius]))
         assert self.shape.mesh is not None
-        vertices = self.shape.mesh.vertices
-        try:
-            return ConvexHull(vertices)
-        except QhullError:
-            return ConvexHull(vertices, qhull_options='QJ')  # flat: moved a little
-
-    @cached_property
-    def _hull_corners(self) -> Any:
-        return np.sort(self._hull.vertices)
+        pose = self.shape.pose
+        corners = [points @ pose.rotation.T + pose.translation
+                   for points in convex_pieces(self.shape.mesh)]
+        middles, radii = zip(*map(_ball, corners))
+        return Pieces([_coal_hull(points) for points in corners], np.array(middles),
+                      np.array(radii))
 
     @cached_property
     def convex(self) -> Any:
         """The part for coal; a mesh is its convex hull."""
         coal, shape = coal_module(), self.shape
         if shape.mesh is not None:
-            hull = self._hull
-            number = np.full(len(shape.mesh.vertices), -1)
-            number[self._hull_corners] = np.arange(len(self._hull_corners))
-            corners, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-            for point in self.points:
-                corners.append(point)
-            a, b, c = shape.mesh.vertices[hull.simplices].transpose(1, 0, 2)
-            outward = np.einsum('ki,ki->k', np.cross(b - a, c - a), hull.equations[:, :3]) > 0.0
-            order = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
-            for face in number[order].tolist():
-                faces.append(coal.Triangle(*face))
-            return coal.Convex(corners, faces)
+            return _coal_hull(self.points)
         kinds = {'box': coal.Box, 'sphere': coal.Sphere, 'capsule': coal.Capsule,
                  'cylinder': coal.Cylinder}
         return kinds[shape.kind](*shape.size)

@@ -23,9 +23,6 @@ _RANGE_MARGIN = 0.05
 #: Random postures: number of blocks, and postures in a block.
 _BLOCKS, _BLOCK = 16, 100
 
-#: Part of its room that the closest pair of a good posture has.
-_GOOD = 0.8
-
 #: Largest step of a tree of ways, as a part of the range of each joint; nodes at most.
 _STRIDE, _NODES = 0.15, 2000
 
@@ -82,16 +79,19 @@ def posture_clearance(scene: CollisionScene, q: ArrayLike) -> PostureClearance:
 
 
 def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, seed: int = 0,
+                      room: float = 0.8,
                       accept: Callable[[Array], bool] = lambda q: True) -> Array:
     """
     Return a posture (n,) with room around it, near to another one [rad, m].
 
-    Random postures are taken from an ever larger neighbourhood, until one has most of the room
-    that its pairs can have; else the one with the most room is taken.
+    Random postures are taken from an ever larger neighbourhood, until one has `room`; else the
+    one with the most room is taken.
 
     :param scene: robot and surroundings.
     :param near: (n,) posture to stay near to [rad, m]; None = the middle of the range.
     :param seed: seed of the random postures.
+    :param room: part of its room that the closest pair of a good posture has, see
+        `posture_clearance`; a smaller one is found nearer.
     :param accept: further condition on a posture (n,).
     :raises CollisionError: none of the random postures is free.
     """
@@ -109,10 +109,10 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
         hopeful = np.min((Postures(scene, candidates).bounds() - scene.margins) / scene.rooms,
                          axis=1, initial=1.0)
         for k in np.lexsort((far, -hopeful))[:_BLOCK // 4]:
-            room = posture_clearance(scene, candidates[k]).room
-            if room > 0.0 and (best is None or room > best[0]) and accept(candidates[k]):
-                best = (room, candidates[k])
-        if best is not None and best[0] >= _GOOD:
+            found = posture_clearance(scene, candidates[k]).room
+            if found > 0.0 and (best is None or found > best[0]) and accept(candidates[k]):
+                best = (found, candidates[k])
+        if best is not None and best[0] >= room:
             break
     if best is None:
         raise CollisionError(f'none of {_BLOCKS * _BLOCK} random postures keeps {scene.margin:g} '

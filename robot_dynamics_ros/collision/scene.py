@@ -59,6 +59,7 @@ class CollisionScene:
         is built closer.
     :param rooms: (P,) distance over the margin from which a pair is not near any more [m].
     :param exact: (P,) whether triangles are compared where the hulls are too close.
+    :param by_pieces: (P,) whether convex pieces are about as far apart as the triangles.
     :param left_out: pairs that are not checked, and why.
     :param findings: what else was noticed.
     """
@@ -73,6 +74,7 @@ class CollisionScene:
     margins: Array
     rooms: Array
     exact: NDArray[np.bool_]
+    by_pieces: NDArray[np.bool_]
     left_out: tuple[LeftOut, ...]
     findings: tuple[Finding, ...]
 
@@ -127,6 +129,11 @@ class CollisionScene:
                 for a, b in self.pairs]
 
     @cached_property
+    def pieces(self) -> _PieceDistances:
+        """Functions of coal for the distances of the convex pieces, by the number of the pair."""
+        return _PieceDistances(self)
+
+    @cached_property
     def request(self) -> Any:
         """What coal is asked for."""
         return coal_module().DistanceRequest()
@@ -135,6 +142,20 @@ class CollisionScene:
     def result(self) -> Any:
         """Where coal writes its answer."""
         return coal_module().DistanceResult()
+
+
+class _PieceDistances(dict[int, list[Any]]):
+    """Functions of coal for each pair of pieces, made when they are first used."""
+
+    def __init__(self, scene: CollisionScene) -> None:
+        super().__init__()
+        self._scene = scene
+
+    def __missing__(self, pair: int) -> list[Any]:
+        a, b = (self._scene.parts[k].pieces.shapes for k in self._scene.pairs[pair])
+        self[pair] = [coal_module().ComputeDistance(first, second)
+                      for first in a for second in b]
+        return self[pair]
 
 
 def sampled_range(chain: Chain) -> tuple[Array, Array]:
@@ -179,7 +200,7 @@ def collision_scene(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
     pairs, left_out = candidate_pairs(tree, parts, height is not None, srdf)
     every = CollisionScene(chain, tuple(parts), len(obstacles), up, height, margin, pairs,
                            np.full(len(pairs), margin), np.zeros(len(pairs)),
-                           np.zeros(len(pairs), dtype=bool),
+                           np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool),
                            tuple(left_out), tuple(findings))
     choice = choose_pairs(every, *sampled_range(chain))
     kept = choice.kept
@@ -193,6 +214,7 @@ def collision_scene(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
                                              for a, b, gap in narrow), narrow[0][2]))
     return replace(every, pairs=pairs[kept], margins=choice.margins[kept],
                    rooms=choice.rooms[kept], exact=choice.exact[kept],
+                   by_pieces=choice.by_pieces[kept],
                    left_out=(*left_out, *choice.left_out), findings=tuple(findings))
 
 

@@ -4,21 +4,30 @@ The excitation node: plays a motion that excites all parameters of the robot.
 
 ``~/joint_trajectory`` out, to a trajectory controller; ``joint_states`` in; ``~/start`` and
 ``~/stop``; the played part of the motion on ``~/progress``. The motion comes from a file, or is
-designed as soon as the robot description is there. The robot is stopped when it leaves the
-motion, when joint states stay away, and when the node ends.
+designed as soon as the robot description is there. Either is played only if it keeps away from the
+robot itself, the floor and obstacles; so does the way to its start. The robot is stopped when it
+leaves the motion, when joint states stay away, and when the node ends.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import numpy as np
 from std_msgs.msg import Float32, Header
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.collision.motion import clearance
+from robot_dynamics_ros.collision.obstacles import read_obstacles
+from robot_dynamics_ros.collision.postures import free_path
+from robot_dynamics_ros.collision.scene import MARGIN, CollisionScene, Floor, collision_scene
+from robot_dynamics_ros.errors import CollisionError, RobotDynamicsError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.playing.player import (
     MotionPlayer,
@@ -40,6 +49,9 @@ from robot_dynamics_ros.robot import Robot
 RATE = 20.0
 #: Time between two checks of the motion [s].
 PERIOD = 0.05
+#: The played curve differs from the designed one between points: margins may be less by this [m],
+#: and by this part.
+ALLOWANCE, ALLOWANCE_PART = 0.001, 0.1
 #: Part of the motion between two lines in the log.
 LOGGED = 0.25
 
@@ -61,6 +73,18 @@ class ExcitationNodeSettings(RobotNodeSettings):
         0.5, 'part of the velocity and effort limits that a designed motion uses', minimum=0.01,
         maximum=1.0)
     seed: int = setting(0, 'seed of the design', minimum=0)
+    floor: str = setting(
+        'base', 'height of the floor over the origin of the base link, against gravity [m]; base '
+                '= 0, none = there is no floor')
+    obstacles_file: str = setting(
+        '', 'YAML file with boxes, spheres and capsules around the robot; empty = none')
+    srdf_file: str = setting('', 'SRDF whose disabled pairs are not checked; empty = none')
+    mesh_folders: tuple[str, ...] = setting(
+        (), 'folders with mesh files or packages, beside the installed packages',
+        example='[/home/me/ros2_ws/src]')
+    margin: float = setting(MARGIN, 'smallest distance that is kept [m]', minimum=0.0, maximum=1.0)
+    unchecked: bool = setting(
+        False, 'play a motion that was not checked for collisions, at your own risk')
     approach_duration: float = setting(2.0, 'shortest time to reach the first point [s]',
                                        minimum=0.1, maximum=600.0)
     largest_deviation: float = setting(
@@ -79,6 +103,7 @@ class ExcitationNode(RobotNode):
     def __init__(self, **options: object) -> None:
         super().__init__('excitation', **options)
         self._motion: Trajectory | None = None
+        self._scene: CollisionScene | None = None  # None = not checked
         self._player: MotionPlayer | None = None
         self._joints = JointStates(self)
         self._wanted = self.settings.start_at_once
@@ -96,21 +121,56 @@ class ExcitationNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Read or design the motion; a running one is stopped."""
         p = self.settings
-        if p.trajectory_file:
-            motion = read_trajectory(p.trajectory_file)
+        given = read_trajectory(p.trajectory_file) if p.trajectory_file else None
+        scene = None if p.unchecked else self._make_scene(robot)
+        if given is not None:
+            motion = given.in_order(robot.chain.joint_names)
         else:
-            found = design_excitation(robot.chain, duration=p.duration, harmonics=p.harmonics,
+            found = design_excitation(robot.chain, scene=scene, unchecked=p.unchecked,
+                                      duration=p.duration, harmonics=p.harmonics,
                                       share=p.share, seed=p.seed)
+            if found.start_note:
+                self.get_logger().info(f'{found.start_note}; another start was chosen')
             times = found.trajectory.times(RATE)
             motion = Trajectory(robot.chain.joint_names, times, *found.trajectory.sample(times))
             self.get_logger().info(f'designed a motion of {p.duration:g} s that excites '
                                    f'{len(found.columns)} parameters, condition number '
                                    f'{found.condition_number:.1f}')
+        if scene is None:
+            self.get_logger().warning('the motion is NOT CHECKED for collisions (unchecked: true)')
+        else:
+            self._check(motion, scene)
         motion = repeated(motion, p.repetitions)
         MotionPlayer(motion, robot.chain)  # refuses a motion that cannot be played
         self._stop('a new robot description')
-        self._motion = motion
+        self._motion, self._scene = motion, scene
         self._joints.use_robot(robot.chain)
+
+    def _make_scene(self, robot: Robot) -> CollisionScene:
+        """Return the robot's collision geometry and what surrounds it."""
+        p = self.settings
+        try:
+            floor: Floor = {'base': 'base', 'none': None}[p.floor] if p.floor in (
+                'base', 'none') else float(p.floor)
+        except ValueError:
+            raise CollisionError(f"parameter floor must be a height [m], 'base' or 'none', got "
+                                 f"'{one_line(p.floor)}'") from None
+        try:
+            return collision_scene(
+                self.description, robot.chain, locked=p.locked or None, folders=p.mesh_folders,
+                srdf=Path(p.srdf_file) if p.srdf_file else None, floor=floor, margin=p.margin,
+                obstacles=read_obstacles(p.obstacles_file) if p.obstacles_file else ())
+        except CollisionError as error:
+            raise CollisionError(f'{error}. The parameter unchecked: true plays a motion that '
+                                 'nothing has checked') from error
+
+    def _check(self, motion: Trajectory, scene: CollisionScene) -> None:
+        """Refuse a motion that comes too close to anything."""
+        allowed = np.minimum(ALLOWANCE, ALLOWANCE_PART * scene.margins)
+        found = clearance(replace(scene, margins=scene.margins - allowed), motion)
+        if not found.kept:
+            raise CollisionError(f'the motion comes too close: {found}')
+        self.get_logger().info(f'checked for collisions: {found}')
 
     def come_to_rest(self) -> None:
         """Brake the robot."""
@@ -161,9 +221,15 @@ class ExcitationNode(RobotNode):
         self._wanted, self._logged = False, 0.0
         self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
             approach=p.approach_duration, deviation=p.largest_deviation,
-            timeout=p.joint_state_timeout))
+            timeout=p.joint_state_timeout), self._way)
         self._send(self._player.begin(now, measured))
         self.get_logger().info('going to the start of the motion')
+
+    def _way(self, first: Array, last: Array) -> Array:
+        """Return a free way between two postures."""
+        if self._scene is None:
+            return np.array([first, last])
+        return free_path(self._scene, first, last, seed=self.settings.seed)
 
     def _go_on(self, player: MotionPlayer, measured: JointSample) -> None:
         if not player.running:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.files.csv_table import read_csv_table
 
 ARM = str(URDF_FOLDER / 'planar_2r.urdf')
 JOINTS = ('joint_1', 'joint_2')
-QUICK = ['--candidates', '10', '--iterations', '3', '--duration', '4']
+QUICK = ['--candidates', '10', '--iterations', '3', '--duration', '4', '--unchecked']
 
 
 def test_files_and_summary(tmp_path, capsys):
@@ -77,7 +77,64 @@ def test_limits_can_come_from_a_joints_file(tmp_path):
 ])
 def test_wrong_input_is_one_line_and_exit_code_2(words, message, capsys):
     try:
-        code = main(['excite', ARM, *words])
+        code = main(['excite', ARM, '--unchecked', *words])
+    except SystemExit as error:
+        code = error.code
+    error = capsys.readouterr().err
+    assert code == 2 and message in error
+
+
+SOLID = str(URDF_FOLDER / 'demo_arm.urdf')
+SHORT = ['--candidates', '10', '--iterations', '2', '--duration', '5']
+
+
+def test_a_checked_motion_tells_its_distances_and_plans_the_way(tmp_path, capsys):
+    pytest.importorskip('coal')
+    name = tmp_path / 'motion'
+    home = '0,0.3,0,-1.3,0,0.4,0'
+    assert main(['excite', SOLID, *SHORT, f'--from={home}', '-o', str(name)]) == 0
+    out = capsys.readouterr().out
+    assert 'NOT CHECKED' not in out
+    assert 'Lowest point ' in out and 'smallest distance ' in out
+    assert 'At least 20 mm are kept, proved between samples, too.' in out
+    assert 'Not checked (a joint connects them): link_1 - link_2, ' in out
+    there, back = (yaml.safe_load((tmp_path / f'motion_{word}.yaml').read_text())['points']
+                   for word in ('approach', 'return'))
+    start = read_csv_table(tmp_path / 'motion.csv').required_joints('q', [
+        f'joint_{k}' for k in range(1, 8)])[0]
+    np.testing.assert_allclose(there[0]['positions'], [float(x) for x in home.split(',')])
+    np.testing.assert_allclose(there[-1]['positions'], start, atol=1e-9)
+    np.testing.assert_allclose(back[-1]['positions'], there[0]['positions'])
+
+
+def test_an_unchecked_motion_says_so_first(tmp_path, capsys):
+    assert main(['excite', ARM, *QUICK, '-o', str(tmp_path / 'm')]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith('NOT CHECKED for collisions: planar_2r has no collision geometry')
+    assert 'Lowest point ' in out and 'smallest distance not known' in out
+    pytest.importorskip('coal')
+    assert main(['excite', SOLID, *SHORT, '--unchecked', '-o', str(tmp_path / 'm')]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith('NOT CHECKED for collisions (--unchecked)')
+    assert 'smallest distance ' in out and ' mm (' in out
+
+
+@pytest.mark.parametrize('arm, words, message', [
+    (ARM, [], 'no collision geometry between'),
+    (ARM, [], '--unchecked designs a motion that nothing has checked'),
+    (SOLID, ['--gravity=9.81,0,0'], '--no-floor'),
+    (SOLID, ['--floor', 'deep'], 'is not a height in metres'),
+    (SOLID, ['--floor', '0', '--no-floor'], 'not allowed with argument'),
+    (SOLID, ['--obstacles', 'nothing.yaml'], 'nothing.yaml: cannot be read'),
+    (SOLID, ['--srdf', 'nothing.srdf'], 'SRDF cannot be read'),
+    (SOLID, ['--margin', '-1'], 'margin must be'),
+    (SOLID, ['--start=0,1.9,0,-0.1,0,0,0'], 'a free one near it is --start='),
+    (SOLID, ['--from=0,1.9,0,-0.1,0,0,0', *SHORT], 'touch in this posture'),
+])
+def test_surroundings_that_cannot_be_are_one_line(arm, words, message, capsys):
+    pytest.importorskip('coal')
+    try:
+        code = main(['excite', arm, *words])
     except SystemExit as error:
         code = error.code
     error = capsys.readouterr().err

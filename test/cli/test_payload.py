@@ -34,7 +34,7 @@ def files(tmp_path_factory):
         mlc.names, np.diag((1e-3 * mlc.values)**2), 1000, 10.0, np.full(len(chain), 0.5)))
     (folder / 'joints.yaml').write_text(yaml.safe_dump({'joints': {  # simulated: exact efforts
         name: {'effort': {'gain_deviation': 0}} for name in chain.joint_names}}))
-    trajectory = design_excitation(chain, candidates=10, iterations=0).trajectory
+    trajectory = design_excitation(chain, unchecked=True, candidates=10, iterations=0).trajectory
     times = trajectory.times(100.0)
     motion = trajectory.sample(times)
     rng = np.random.default_rng(0)

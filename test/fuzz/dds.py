@@ -48,7 +48,7 @@ PARAMETERS = {
     'feedforward': {'controller_action': CONTROLLER},
     'streaming': {'mode': 'stream', 'follow_mlc': True},
     'dynamics_server': {'follow_mlc': True, 'publish_shares': True},
-    'excitation': {'start_at_once': False, 'duration': 2.0, 'harmonics': 2}}
+    'excitation': {'start_at_once': False, 'duration': 2.0, 'harmonics': 2, 'unchecked': True}}
 #: Messages of one case, over all topics; a request follows every so many of them.
 MESSAGES, PER_REQUEST = 3000, 40
 #: Services that are not called: they may end a process on purpose, or are rclpy's own.

@@ -54,7 +54,7 @@ class Bench:
 @pytest.fixture
 def bench(make_node, planar, monkeypatch):
     def make(**parameters):
-        settings = {'duration': 4.0, 'approach_duration': 0.5, **parameters}
+        settings = {'duration': 4.0, 'approach_duration': 0.5, 'unchecked': True, **parameters}
         node = make_node(ExcitationNode, now=100.0, robot_description=planar, **settings)
         return Bench(node, monkeypatch)
     return make
@@ -176,3 +176,85 @@ def test_a_position_that_cannot_be_raises_no_foreign_error(bench, value):
     if abs(value) > 1e6:
         assert cell.node.diagnostics.counted('dropped joint states') == 3
         assert cell.sent == []
+
+
+COLUMN = '<collision><geometry><cylinder radius="0.05" length="0.1"/></geometry></collision>'
+
+
+def with_geometry(text):
+    """Return a URDF whose links have collision geometry."""
+    return re.sub(r'(<link name="[^"]*")(/>|>)',
+                  lambda found: f'{found[1]}>{COLUMN}' + ('</link>' if found[2] == '/>' else ''),
+                  text)
+
+
+@pytest.fixture
+def solid(make_node, planar, monkeypatch):
+    pytest.importorskip('coal')
+
+    def make(**parameters):
+        settings = {'duration': 4.0, 'approach_duration': 0.5, 'floor': 'none', **parameters}
+        node = make_node(ExcitationNode, now=100.0, robot_description=with_geometry(planar),
+                         **settings)
+        return Bench(node, monkeypatch)
+    return make
+
+
+def test_without_collision_geometry_nothing_is_played_unless_unchecked(make_node, planar):
+    node = make_node(ExcitationNode, start=False, robot_description=planar)
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    message = node.diagnostics.status().message
+    assert 'no collision geometry' in message and 'unchecked: true' in message
+
+
+def test_a_designed_motion_is_checked_and_so_is_the_way_to_it(solid, monkeypatch):
+    ways = []
+    monkeypatch.setattr('robot_dynamics_ros.nodes.excitation.free_path',
+                        lambda scene, first, last, seed: ways.append((first, last)) or
+                        np.array([first, [0.1, 0.1], last]))
+    cell = solid()
+    cell.run(0.1)
+    assert len(ways) == 1
+    approach = trajectory_from_message(cell.sent[0])
+    np.testing.assert_allclose(approach.positions[1], [0.1, 0.1])
+    np.testing.assert_allclose(approach.positions[-1], ways[0][1])
+    cell.run(10.0)
+    assert len(cell.sent) == 2
+
+
+def test_a_given_motion_that_collides_is_refused(make_node, planar, tmp_path):
+    pytest.importorskip('coal')
+    obstacles, file = tmp_path / 'obstacles.yaml', tmp_path / 'motion.yaml'
+    chain = chain_from_urdf(planar)
+    there = chain.tip_pose_at([0.5, 0.0]).translation
+    obstacles.write_text(
+        f'format: 1\nobstacles: {{post: {{sphere: 0.05, xyz: {there.tolist()}}}}}')
+    file.write_text("""
+joint_names: [joint_1, joint_2]
+points:
+- {positions: [0.0, 0.0], velocities: [0, 0], time_from_start: {sec: 0}}
+- {positions: [1.0, 0.0], velocities: [0, 0], time_from_start: {sec: 2}}
+""")
+    solid = with_geometry(planar).replace('</robot>', (
+        f'<link name="ball">{COLUMN}</link><joint name="held" type="fixed">'
+        f'<parent link="{chain.tip}"/><child link="ball"/></joint></robot>'))
+    options = {'floor': 'none', 'trajectory_file': str(file), 'tip': chain.tip}
+    node = make_node(ExcitationNode, start=False, robot_description=solid,
+                     obstacles_file=str(obstacles), **options)
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert 'comes too close' in node.diagnostics.status().message
+    free = make_node(ExcitationNode, start=False, robot_description=solid, **options)
+    assert free.trigger_configure() == TransitionCallbackReturn.SUCCESS
+
+
+@pytest.mark.parametrize(('parameters', 'message'), [
+    ({'floor': 'low'}, 'parameter floor must be a height'),
+    ({'obstacles_file': 'nowhere.yaml'}, 'cannot be read'),
+    ({'srdf_file': 'nowhere.srdf'}, 'SRDF cannot be read'),
+])
+def test_wrong_surroundings_are_refused(make_node, planar, parameters, message):
+    pytest.importorskip('coal')
+    node = make_node(ExcitationNode, start=False, robot_description=with_geometry(planar),
+                     **{'floor': 'none', **parameters})
+    assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
+    assert message in node.diagnostics.status().message

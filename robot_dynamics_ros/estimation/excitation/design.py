@@ -2,8 +2,9 @@
 """
 Exciting trajectories: short motions from which all parameters can be identified well.
 
-Optimised Fourier series (Swevers et al. 1997) inside the limits of the robot. Many random motions
-are tried first; the best of them is improved by `search.descend`.
+Optimised Fourier series (Swevers et al. 1997) inside the limits of the robot, away from itself and
+from its surroundings. Many random motions are tried first; the best of them is improved by
+`search.descend`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +20,9 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
+from robot_dynamics_ros.collision.motion import Clearance, clearance, first_violation
+from robot_dynamics_ros.collision.postures import free_path
+from robot_dynamics_ros.collision.scene import CollisionScene
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation.fourier import (
     FourierBasis,
@@ -35,13 +40,21 @@ from robot_dynamics_ros.estimation.excitation.limits import (
     check_start,
     motion_limits,
 )
+from robot_dynamics_ros.estimation.excitation.room import RoomBarrier
 from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProblem, descend
+from robot_dynamics_ros.estimation.excitation.starts import Starts, feasible_starts
 
 #: Samples per period of the highest harmonic: during the search, and for the final check.
 _SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
 
 #: Random motions are made smaller by this factor until they are inside the limits.
 _SHRINK, _MOST_SHRINKS = 0.9, 200
+
+#: Random motions that are made free of collisions, the best ones first, and by which factor.
+_FREE_MOTIONS, _FREE_SHRINK = 30, 0.75
+
+#: Time between the first samples of the proof that a motion keeps its distances [s].
+_PROOF_STEP = 0.05
 
 #: A motion that was found may exceed the limits a little between the samples of the search. It is
 #: made a little smaller, or else replaced by one on the way to it.
@@ -67,6 +80,10 @@ class Excitation:
     :param random_condition_numbers: condition numbers of the random motions.
     :param utilisation: (4, n) largest position, velocity, acceleration and effort as fractions of
         `limits`; positions from the middle of their range.
+    :param clearance: how close the motion comes to anything; None = not checked.
+    :param start_note: why the default start was not taken; empty = it was, or one was given.
+    :param way: (K, n) postures from `home` to the start, whose straight connections are free; None
+        = not checked, or no home.
     """
 
     trajectory: FourierTrajectory
@@ -76,9 +93,14 @@ class Excitation:
     condition_number: float
     random_condition_numbers: Array
     utilisation: Array
+    clearance: Clearance | None = None
+    start_note: str = ''
+    way: Array | None = None
 
 
-def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration: float = 10.0,
+def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
+                      unchecked: bool = False, home: ArrayLike | None = None,
+                      start: ArrayLike | None = None, duration: float = 10.0,
                       harmonics: int = 5, criterion: str = 'condition', share: float = 0.8,
                       acceleration: ArrayLike | None = None, height: float | None = None,
                       recorded: Sequence[tuple[JointMotion, float]] = (),
@@ -89,7 +111,12 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
     Return an exciting trajectory for a robot; the same arguments give the same trajectory.
 
     :param chain: the robot; its inertias are used only for the efforts.
-    :param start: (n,) posture at both ends [rad, m]; None = zero or the middle of the range.
+    :param scene: robot and surroundings that must not be touched, see `collision_scene`.
+    :param unchecked: True = design without a scene: nothing looks after collisions.
+    :param home: (n,) posture where the robot stands before and after [rad, m]: the way from
+        there to the start and back is planned; None = at the start.
+    :param start: (n,) posture at both ends [rad, m]; None = zero or the middle of the range, or
+        another posture where that one is not feasible.
     :param duration: duration of the trajectory [s].
     :param harmonics: number of harmonics; the highest frequency is harmonics / duration.
     :param criterion: 'condition' (number) or 'determinant' (D-optimality).
@@ -105,36 +132,85 @@ def design_excitation(chain: Chain, *, start: ArrayLike | None = None, duration:
     :param iterations: number of iterations in each stage; 0 = the best random motion.
     :param seed: seed of the random motions.
     :param progress: function that is called with the work done and the whole work.
-    :raises ExcitationError: limits are missing, allow no motion, or the start is outside.
+    :raises ExcitationError: limits are missing, allow no motion, or the start is outside; no
+        scene although `unchecked` is False.
+    :raises CollisionError: the start is not free, or there is no free way to it.
     :raises TrajectoryError: a duration or number of harmonics that is not possible.
     """
     if candidates < 1 or iterations < 0:
         raise ExcitationError(f'{candidates} candidates and {iterations} iterations: at least 1 '
                               'candidate and 0 iterations are needed')
+    if scene is None and not unchecked:
+        raise ExcitationError('this motion would not be checked for collisions: give '
+                              'scene=collision_scene(urdf, chain), or unchecked=True')
+    if scene is not None and scene.chain.joint_names != chain.joint_names:
+        raise ExcitationError('the scene is that of another robot or chain')
     basis = FourierBasis(duration, harmonics)
-    limits = motion_limits(chain, start=start, share=share, acceleration=acceleration,
-                           height=height)
     quality = quality_function(criterion)
     model = compile_model(chain)
     points = HeightPoints.of(chain)
-    check_start(model, points, limits)
 
+    def limits_from(posture: ArrayLike | None) -> MotionLimits:
+        return motion_limits(chain, start=posture, share=share, acceleration=acceleration,
+                             height=height)
+
+    if scene is None:
+        starts = Starts((limits_from(start),))
+        check_start(model, points, starts.limits[0])
+    else:
+        starts = feasible_starts(scene, start, seed, limits_from,
+                                 lambda limits: check_start(model, points, limits))
+    limits = starts.limits[0]
     regressor = ExcitationRegressor.of(_with_smooth_sign(model, limits),
                                        _noise(model, limits, noise))
     p = len(regressor.kept)
     known = sum((regressor.information(regressor.rows(motion), time)
                  for motion, time in recorded), np.zeros((p, p)))
-    problem = MotionProblem(basis, limits, model, regressor, points, quality, known,
-                            _times(basis, _SEARCH_SAMPLES))
-    motions = _random_motions(problem, candidates, np.random.default_rng(seed))
-    values, conditions = _judged(problem, motions)
-    z = motions[int(np.argmin(values))]
+    problems = [MotionProblem(basis, each, model, regressor, points, quality, known,
+                              _times(basis, _SEARCH_SAMPLES),
+                              None if scene is None else RoomBarrier.around(scene, each.start))
+                for each in starts.limits]
+    problem, z, conditions = _best_random_motion(problems, candidates, seed)
     work = len(BARRIERS) * iterations
     progress(0, work)
     found = (descend(problem, z, iterations, lambda done: progress(done, work))
-             if np.isfinite(np.min(values)) else [])
+             if np.isfinite(problem.barrier(z, 0.0)) else [])
     closely = replace(problem, times=_times(basis, _CHECK_SAMPLES))
-    return _excitation(closely, _as_far_as_feasible(closely, z, found), conditions)
+    excitation = _excitation(closely, _as_far_as_feasible(closely, z, found), conditions)
+    if scene is None:
+        return excitation
+    return replace(excitation, clearance=clearance(scene, excitation.trajectory),
+                   start_note=starts.note,
+                   way=None if home is None else free_path(scene, home,
+                                                           excitation.limits.start, seed=seed))
+
+
+class _Start(NamedTuple):
+    """The motion that the search starts with, its problem, and conditions of random motions."""
+
+    problem: MotionProblem
+    z: Array
+    conditions: Array
+
+
+def _best_random_motion(problems: Sequence[MotionProblem], candidates: int, seed: int) -> _Start:
+    """Return the best of random motions from all starts."""
+    rng = np.random.default_rng(seed)
+    of_start = np.arange(candidates) % len(problems)
+    tried = [(problem, z) for k, problem in enumerate(problems)
+             for z in _random_motions(problem, int(np.sum(of_start == k)), rng)]
+    judged = [_judged(*each) for each in tried]
+    order = np.argsort([value for value, _ in judged], kind='stable')
+    if problems[0].room is None:
+        best = int(order[0])
+        return _Start(*tried[best], np.array([condition for _, condition in judged]))
+    free = []
+    for k in order[:_FREE_MOTIONS]:
+        problem, z = tried[k]
+        z = _shrunk_until_free(problem, z)
+        free.append((*_judged(problem, z), problem, z))
+    _, _, problem, z = min(free, key=lambda each: each[0])
+    return _Start(problem, z, np.array([condition for _, condition, _, _ in free]))
 
 
 def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
@@ -184,14 +260,26 @@ def _random_motions(problem: MotionProblem, count: int, rng: np.random.Generator
     return motions
 
 
-def _shrunk_until_feasible(problem: MotionProblem, z: Array) -> Array:
+def _shrunk_until_feasible(problem: MotionProblem, z: Array,
+                           kept: Callable[[MotionProblem, Array], bool] = MotionProblem.feasible
+                           ) -> Array:
     """Return the motion, made smaller until it keeps all limits."""
     for _ in range(_MOST_SHRINKS):
-        if problem.feasible(z):
+        if kept(problem, z):
             return z
         z = z * _SHRINK
     raise ExcitationError('the limits allow no motion from this start: not even the smallest '
                           'one keeps the efforts or the lowest height; choose another start')
+
+
+def _shrunk_until_free(problem: MotionProblem, z: Array) -> Array:
+    """Return the motion, made smaller until nothing is too close at the samples."""
+    for _ in range(_MOST_SHRINKS):
+        if problem.free(z) and problem.feasible(z):
+            return z
+        z = z * _FREE_SHRINK
+    raise ExcitationError('no motion from this start is free of collisions, not even the smallest '
+                          'one; choose another start')
 
 
 def _as_far_as_feasible(problem: MotionProblem, start: Array, found: Sequence[Array]) -> Array:
@@ -201,21 +289,29 @@ def _as_far_as_feasible(problem: MotionProblem, start: Array, found: Sequence[Ar
     Making a motion much smaller may bring it closer to a limit: where the arm starts in a posture
     that needs much effort, every small motion stays near that posture.
     """
-    z = _shrunk_until_feasible(problem, start)
+    z = _shrunk_until_feasible(problem, start, _kept)
     for better in found:
         trials = [*(size * better for size in _SIZES), *(z + way * (better - z) for way in _WAYS)]
-        z = next((trial for trial in trials if problem.feasible(trial)), z)
+        z = next((trial for trial in trials if _kept(problem, trial)), z)
     return z
 
 
-def _judged(problem: MotionProblem, motions: Array) -> tuple[Array, Array]:
-    """Return the value of the criterion and the condition number of every motion."""
-    values, conditions = [], []
-    for z in motions:
-        information = problem.information(problem.regressor.rows(problem.states(z)))
-        values.append(problem.quality(information).value)
-        conditions.append(condition_number(information))
-    return np.array(values), np.array(conditions)
+def _kept(problem: MotionProblem, z: Array) -> bool:
+    """Return whether a motion keeps all limits, and is proved to keep all distances."""
+    return problem.feasible(z) and (
+        problem.room is None
+        or first_violation(problem.room.scene, _trajectory(problem, z), _PROOF_STEP) is None)
+
+
+def _trajectory(problem: MotionProblem, z: Array) -> FourierTrajectory:
+    return problem.basis.trajectory(problem.model.chain.joint_names, problem.limits.start,
+                                    z * problem.limits.velocity[:, None])
+
+
+def _judged(problem: MotionProblem, z: Array) -> tuple[float, float]:
+    """Return the value of the criterion and the condition number of a motion."""
+    information = problem.information(problem.regressor.rows(problem.states(z)))
+    return problem.quality(information).value, condition_number(information)
 
 
 def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitation:
@@ -225,7 +321,5 @@ def _excitation(problem: MotionProblem, z: Array, conditions: Array) -> Excitati
     utilisation = np.array([np.max(np.abs(part), axis=0)
                             for part in (*problem.kinematic_utilisation(states), effort)])
     information = problem.information(problem.regressor.rows(states))
-    trajectory = problem.basis.trajectory(problem.model.chain.joint_names, problem.limits.start,
-                                          z * problem.limits.velocity[:, None])
-    return Excitation(trajectory, problem.limits, problem.regressor.columns, information,
-                      condition_number(information), conditions, utilisation)
+    return Excitation(_trajectory(problem, z), problem.limits, problem.regressor.columns,
+                      information, condition_number(information), conditions, utilisation)

@@ -27,9 +27,13 @@ from robot_dynamics_ros.estimation.excitation.information import (
     States,
 )
 from robot_dynamics_ros.estimation.excitation.limits import HeightPoints, MotionLimits
+from robot_dynamics_ros.estimation.excitation.room import NearPairs, RoomBarrier
 
 #: Weights of the barrier, one stage each.
 BARRIERS = (0.1, 0.02, 0.005)
+
+#: Postures whose distances are looked at, per time at which the motion is evaluated.
+_POSTURES = 2
 
 #: Height over the lowest one at which the barrier sets in [m].
 _NEAR_GROUND = 0.1
@@ -57,6 +61,7 @@ class MotionProblem:
     :param quality: criterion on the information matrix.
     :param known: (p, p) information of motions recorded before.
     :param times: (N,) equally spaced times at which the motion is evaluated [s].
+    :param room: barrier around everything that must not be touched; None = nothing is.
     """
 
     basis: FourierBasis
@@ -67,6 +72,24 @@ class MotionProblem:
     quality: Callable[[Array], Quality]
     known: Array
     times: Array
+    room: RoomBarrier | None = None
+
+    @cached_property
+    def _latest(self) -> dict[bytes, _Look | None]:
+        """The motion that was looked at last, by its coefficients."""
+        return {}
+
+    @cached_property
+    def _posture_shapes(self) -> Array:
+        """Displacements (_POSTURES N, size) of the unit coefficients where distances count."""
+        count = _POSTURES * len(self.times)
+        times = np.asarray((np.arange(count) + 0.5) * (self.basis.duration / count))
+        return self.basis.sample(times)[0]
+
+    def postures(self, z: Array) -> Array:
+        """Return the positions (_POSTURES N, n) where distances count."""
+        c = (z * self.limits.velocity[:, None]).T
+        return np.asarray(self.limits.start + self._posture_shapes @ c)
 
     @cached_property
     def _shapes(self) -> States:
@@ -105,7 +128,9 @@ class MotionProblem:
         parts = [*look.kinematic, look.effort]
         logarithms = sum(float(np.sum(np.log1p(-part**2))) for part in parts)
         logarithms += float(np.sum(np.log(look.clearance / (1.0 + look.clearance))))
-        value = self.quality(self.information(look.rows)).value
+        value = look.quality.value
+        if look.near is not None and self.room is not None:
+            value += weight * self.room.value(look.near)
         return value - weight / len(self.times) * logarithms
 
     def barrier_slope(self, z: Array, weight: float) -> Array:
@@ -115,7 +140,7 @@ class MotionProblem:
             raise ExcitationError('the motion exceeds its limits')
         limits = self.limits
         per_sample = weight / len(self.times)
-        slope = self.quality(self.information(look.rows)).slope
+        slope = look.quality.slope
         force = per_sample * _log_slope(look.effort) / limits.effort
         factor = self.regressor.factor(look.rows, slope, self.basis.duration)
         slopes = self.regressor.state_slopes(look.states,
@@ -126,10 +151,20 @@ class MotionProblem:
             for of_rows, part, scale in zip(slopes, look.kinematic, scales))
         on_q = on_q - per_sample * self._height_slopes(look)
         total = sum(part.T @ shape for part, shape in zip((on_q, on_qd, on_qdd), self._shapes))
+        if look.near is not None and self.room is not None:
+            total = total + weight * self.room.slope(look.near).T @ self._posture_shapes
         return np.asarray(total * limits.velocity[:, None])
 
     def _look(self, z: Array) -> _Look | None:
         """Return a motion relative to its limits; None if it exceeds them."""
+        key = z.tobytes()
+        if key not in self._latest:
+            look = self._new_look(z)
+            self._latest.clear()
+            self._latest[key] = look
+        return self._latest[key]
+
+    def _new_look(self, z: Array) -> _Look | None:
         states = self.states(z)
         kinematic = self.kinematic_utilisation(states)
         if any(np.max(np.abs(part)) >= 1.0 for part in kinematic):
@@ -141,7 +176,11 @@ class MotionProblem:
         effort = rows @ self._parameters / self.limits.effort
         if np.max(np.abs(effort)) >= 1.0:
             return None
-        return _Look(states, kinematic, clearance, rows, effort)
+        near = None if self.room is None else self.room.look(self.postures(z))
+        if self.room is not None and near is None:
+            return None
+        return _Look(states, kinematic, clearance, rows, effort, near,
+                     self.quality(self.information(rows)))
 
     def feasible(self, z: Array) -> bool:
         """Return whether the motion is inside all limits at all `times`."""
@@ -150,6 +189,11 @@ class MotionProblem:
         return (max(float(np.max(np.abs(part))) for part in kinematic) < 1.0
                 and float(np.min(self._clearance(states[0]), initial=np.inf)) > 0.0
                 and bool(np.all(np.abs(self.model.torque(*states)) < self.limits.effort)))
+
+    def free(self, z: Array) -> bool:
+        """Return whether nothing is too close at the samples of the postures."""
+        return (self.room is None
+                or self.room.look(self.postures(z), barrier=False) is not None)
 
     def _clearance(self, q: Array) -> Array:
         """Return the heights (N, points) above the lowest one, in units of _NEAR_GROUND."""
@@ -178,6 +222,8 @@ class _Look(NamedTuple):
     clearance: Array
     rows: Array
     effort: Array
+    near: NearPairs | None
+    quality: Quality
 
 
 def _log_slope(x: Array) -> Array:

@@ -10,14 +10,16 @@ motion that is running, which needs no joint state; one that has left it is brak
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.errors import StateError, TrajectoryError
+from robot_dynamics_ros.errors import CollisionError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.braking import brake_along, brake_on_the_spot
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.playing.lively_motion import approach
@@ -83,20 +85,23 @@ class PlayerSettings:
 class MotionPlayer:
     """Plays one motion once."""
 
-    def __init__(self, motion: Trajectory, chain: Chain,
-                 settings: PlayerSettings | None = None) -> None:
+    def __init__(self, motion: Trajectory, chain: Chain, settings: PlayerSettings | None = None,
+                 way: Callable[[Array, Array], Array] | None = None) -> None:
         """
         Prepare a motion; nothing moves before `begin`.
 
         :param motion: any joint order; at rest at both ends, inside the position limits.
         :param chain: the robot: its joints and limits.
         :param settings: settings of the player.
+        :param way: function that returns postures (K, n) from one posture to another [rad, m], for
+            the approach; None = straight.
         :raises TrajectoryError: other joints, not at rest at an end, or outside the limits.
         """
         self.motion = motion.in_order(chain.joint_names)
         self.settings = settings or PlayerSettings()
         self.phase = Phase.APPROACH
         self.reason = ''  # why it was stopped
+        self._way = way
         self._limits = chain.position_limits
         self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits, nan=_FREE_SPEED)
         self._order: Order | None = None
@@ -138,13 +143,15 @@ class MotionPlayer:
 
         :param now: clock time [s].
         :param sample: newest joint state of the robot.
+        :raises CollisionError: there is no free way to it.
         """
+        goal = self.motion.positions[0]
+        between = self._way(sample.q, goal)[1:-1] if self._way is not None else ()
         self.phase = Phase.APPROACH
         self._tries += 1
-        goal = self.motion.positions[0]
         stops = np.array([sample.q, np.clip(goal + self.settings.beside, *self._limits), goal])
         if self.settings.beside == 0.0:
-            stops = stops[[0, 2]]
+            stops = np.array([sample.q, *between, goal])
         distance = np.max(np.abs(np.diff(stops, axis=0)), axis=0)
         duration = max(self.settings.approach, float(np.max(_PEAK * distance / self._speeds)))
         return self._send(approach(self.motion.joint_names, stops, duration), now)
@@ -212,7 +219,10 @@ class MotionPlayer:
             self.phase = Phase.PLAY
             return self._send(self.motion, now)
         if self._tries < self.settings.tries:
-            return self.begin(now, sample)
+            try:
+                return self.begin(now, sample)
+            except CollisionError as error:
+                return self.stop(now, str(error), sample)
         i = int(np.argmax(away))
         return self.stop(now, f'joint {self.motion.joint_names[i]} does not reach the start: '
                               f'{away[i]:.2f} away after {self._tries} approaches', sample)

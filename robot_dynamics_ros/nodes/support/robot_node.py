@@ -70,6 +70,7 @@ class RobotNode(GuardedNode):
         super().__init__(name, **options)
         self.settings: Any = declare(self, self.settings_type)
         self.robot: Robot | None = None
+        self.description = ''  # URDF text of the robot that is used, or about to be
         self.finished = False  # True ends the process
         self.failure = ''  # why it ends; the exit code is 1 then
         self._payload: InertiaStamped | None = None
@@ -217,6 +218,7 @@ class RobotNode(GuardedNode):
                            joints_file=s.joints_file or None)
         if self._payload is not None:
             self._carry(robot, self._payload)
+        self.description = description
         self.use_robot(robot)
         self.robot = robot
         for finding in robot.chain.findings:

@@ -186,14 +186,16 @@ def test_excite_simulate_identify_write_track():
         truth.joint_physics, viscous=np.array([3.0, 3.0, 2.0, 1.0]),
         coulomb=np.array([2.0, 2.0, 1.0, 0.5]), coulomb_velocity=0.05))
 
-    exciting = design_excitation(chain, duration=6.0, candidates=20, iterations=8).trajectory
+    exciting = design_excitation(chain, unchecked=True,
+                                 duration=6.0, candidates=20, iterations=8).trajectory
     recording, _ = simulate(truth, compile_model(chain), exciting)
     result = identify(chain, recording)
     assert result.verdict.passed
 
     written = identified_urdf(path, chain, result.estimate)
     again = chain_from_urdf(written.text.decode())
-    other = design_excitation(chain, duration=4.0, candidates=1, iterations=0, seed=99).trajectory
+    other = design_excitation(chain, unchecked=True,
+                              duration=4.0, candidates=1, iterations=0, seed=99).trajectory
     errors = []
     for robot in (chain, again):
         measured, desired = simulate(truth, compile_model(robot), other)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Postures in which an exciting motion may start: held by the motors, and with room around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.collision.postures import find_free_posture, posture_clearance
+from robot_dynamics_ros.collision.scene import CollisionScene
+from robot_dynamics_ros.errors import CollisionError, ExcitationError
+from robot_dynamics_ros.estimation.excitation.limits import MotionLimits
+
+#: Part of its room that the closest pair of a start must have: every small motion stays near it.
+_ROOM, _ROOM_OF_DEFAULT, _ROOM_OF_PROPOSAL = 0.05, 0.25, 0.8
+
+#: Postures that are tried where the default start is not feasible.
+_PROPOSALS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """
+    Postures to start from.
+
+    :param limits: limits of the motion from each posture.
+    :param note: why the default start is not among them; empty = it is.
+    """
+
+    limits: tuple[MotionLimits, ...]
+    note: str = ''
+
+
+def feasible_starts(scene: CollisionScene, start: ArrayLike | None, seed: int,
+                    limits_from: Callable[[ArrayLike | None], MotionLimits],
+                    check: Callable[[MotionLimits], None]) -> Starts:
+    """
+    Return the start that was asked for; where none was and the default is not feasible, others.
+
+    :param scene: robot and surroundings.
+    :param start: (n,) posture that was asked for [rad, m]; None = any.
+    :param seed: seed of the proposals.
+    :param limits_from: function that returns the limits of a motion from a posture.
+    :param check: function that raises an ExcitationError where the robot cannot hold a start.
+    :raises CollisionError: the start that was asked for is too close to something; the message
+        proposes another one.
+    :raises ExcitationError: the robot cannot hold the start that was asked for.
+    """
+    limits = limits_from(start)
+    found = posture_clearance(scene, limits.start)
+    reason = ''
+    if found.room <= (_ROOM_OF_DEFAULT if start is None else _ROOM):
+        reason = (f'{found.pair[0]} and {found.pair[1]} ' + (
+            'touch' if found.distance <= 0.0 else f'are {1000 * found.distance:.0f} mm apart'))
+    else:
+        try:
+            check(limits)
+        except ExcitationError as error:
+            if start is not None:
+                raise
+            reason = str(error)
+    if not reason:
+        return Starts((limits,))
+
+    def held(q: Array) -> bool:
+        try:
+            check(limits_from(q))
+        except ExcitationError:
+            return False
+        return True
+
+    count = _PROPOSALS if start is None else 1
+    proposals = [find_free_posture(scene, near=limits.start, seed=seed + k, accept=held,
+                                   room=_ROOM_OF_PROPOSAL if start is None else _ROOM_OF_DEFAULT)
+                 for k in range(count)]
+    if start is not None:
+        raise CollisionError(f'the start is not free: {reason}; a free one near it is '
+                             f'--start={posture_text(proposals[0])}')
+    return Starts(tuple(limits_from(q) for q in proposals),
+                  f'the default start is not feasible ({reason})')
+
+
+def posture_text(q: Array) -> str:
+    """Return a posture as the command line takes it."""
+    return ','.join(f'{x + 0.0:.4g}' for x in np.round(q, 4))

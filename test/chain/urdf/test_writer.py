@@ -84,7 +84,11 @@ def test_pinocchio_reads_the_torque_that_was_written(name, rng):
 def test_mujoco_reads_the_dynamics_that_were_written(rng):
     mujoco = pytest.importorskip('mujoco')
     changed = with_parameter_error(chain_from_urdf(DEMO), 0.3, seed=2)
-    model = mujoco.MjModel.from_xml_string(urdf_with_inertias(DEMO, changed).decode())
+    # MuJoCo would guess the mass of links without inertial, the flange, from their geometry
+    text = urdf_with_inertias(DEMO, changed).decode().replace(
+        '<robot name="demo_arm">', '<robot name="demo_arm"><mujoco><compiler '
+        'inertiafromgeom="false"/></mujoco>')
+    model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = rng.uniform(-1.0, 1.0, (2, 7))
     mujoco.mj_forward(model, data)

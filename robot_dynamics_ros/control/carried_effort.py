@@ -21,6 +21,8 @@ from robot_dynamics_ros.arrays import Array, freeze
 
 #: Distance from its reference within which a joint at rest is carried by the integral [rad, m].
 SETTLED = 2e-3
+#: Distance from its reference within which P carries nothing of a joint any more [rad, m].
+RELIEVED = 2e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,14 @@ class CarriedEffort:
     :param fading: (n,) True where feedforward takes it over, False where it stays.
     :param duration: time in which feedforward takes it over [s].
     :param guessed: True where the reference may have had an effort: then less is carried.
+    :param hung: (n,) True where the arm hung below its reference, None before that was seen.
     """
 
     effort: Array
     fading: NDArray[np.bool_]
     duration: float
     guessed: bool = False
+    hung: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Make the effort read-only."""
@@ -98,6 +102,27 @@ class CarriedEffort:
     def fades(self) -> bool:
         """True where feedforward takes over anything."""
         return bool(np.any(self.fading & (self.effort != 0.0)))
+
+    def shown(self, error: Array) -> CarriedEffort:
+        """Return it with the joints that hang below their reference by an error (n,) [rad, m]."""
+        if self.hung is not None:
+            return self
+        return replace(self, hung=self.fading & (error * np.sign(self.effort) > SETTLED))
+
+    def relieved(self, error: Array) -> CarriedEffort | None:
+        """
+        Return what stays with the integral once P has nothing left to carry, or None.
+
+        P and the integral may have shared a weight, and nobody sees in which parts: a joint that
+        has come up to its reference is carried by the integral from there on.
+
+        :param error: (n,) distance from the reference [rad, m].
+        """
+        if self.hung is None:
+            return None
+        up = (self.hung & self.fading & (self.effort != 0.0)
+              & (error * np.sign(self.effort) < RELIEVED))
+        return replace(self, fading=self.fading & ~up) if np.any(up) else None
 
     def at(self, times: Array) -> Array:
         """Return what is carried (N, n) [N m, N] at times (N,) after the beginning [s]."""

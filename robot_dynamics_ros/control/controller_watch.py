@@ -51,7 +51,11 @@ class _Sent:
 
 
 class ControllerWatch:
-    """Remembers what was sent, and learns from states what became of it."""
+    """
+    Remembers what was sent, and learns from states what became of it.
+
+    `as_goal` is True where what was sent last is the goal of an action.
+    """
 
     def __init__(self) -> None:
         """Know nothing yet."""
@@ -63,7 +67,7 @@ class ControllerWatch:
         self._still_since = np.inf
         self._told = False  # whoever sent it has said that it was dropped
         self._others = False  # somebody else moves the robot, or the hold is good as it is
-        self._goals = False
+        self.as_goal = False
         self._surprise: Array | None = None
 
     def sent(self, trajectory: Trajectory, start: float, now: float, begun: float,
@@ -82,7 +86,7 @@ class ControllerWatch:
         self._before = self._sent
         self._sent = _Sent(trajectory, start, now, begun,
                            carried or CarriedEffort.nothing(len(trajectory.joint_names)))
-        self._left, self._others, self._goals = None, False, as_goal
+        self._left, self._others, self.as_goal = None, False, as_goal
         self._surprise = None
 
     def refused(self) -> None:
@@ -110,8 +114,8 @@ class ControllerWatch:
             if self._shows(state, sent):
                 if sent.carried.guessed:
                     self._surprise = _surprise(before, state, sent)
-                    sent = replace(sent, carried=replace(sent.carried, guessed=False))
-                self._sent = replace(sent, seen=max(state.elapsed, sent.seen))
+                carried = replace(sent.carried, guessed=False).shown(state.error)
+                self._sent = replace(sent, carried=carried, seen=max(state.elapsed, sent.seen))
                 return
             if sent.seen == -np.inf and state.received - sent.at < ARRIVAL:
                 return
@@ -122,6 +126,19 @@ class ControllerWatch:
             self._still_since = state.received
         elif before is None or not np.array_equal(before.q, state.q):
             self._still_since, self._others = state.received, not self._told
+
+    def relief(self) -> tuple[Trajectory, float, ControllerState, CarriedEffort] | None:
+        """
+        Return what runs, the time on it [s], its state, and what stays with the integral.
+
+        None, unless a joint has come up to its reference before feedforward has taken over all
+        that it was to take over.
+        """
+        sent, state = self._sent, self._state
+        if sent is None or state is None or sent.seen != state.elapsed:
+            return None
+        carried = sent.carried_at(state.elapsed).relieved(state.error)
+        return None if carried is None else (sent.trajectory, state.elapsed, state, carried)
 
     def surprise(self) -> tuple[Array, ControllerState] | None:
         """
@@ -149,7 +166,7 @@ class ControllerWatch:
             return False  # of something that began earlier
         if state.elapsed >= sent.seen - JITTER:
             return bool(np.max(np.abs(sent.trajectory.sample(state.elapsed).q - state.q)) < SAME)
-        return (self._goals and sent.seen >= sent.trajectory.duration - FRESH
+        return (self.as_goal and sent.seen >= sent.trajectory.duration - FRESH
                 and bool(np.max(np.abs(last - state.q)) < SAME))
 
     def fresh(self, now: float) -> ControllerState | None:

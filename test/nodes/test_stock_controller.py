@@ -118,6 +118,21 @@ def test_an_arm_that_has_just_been_activated_does_not_sag(make_cell):
     assert len(cell.messages) == 1
 
 
+@pytest.mark.parametrize('moving', [False, True], ids=['at rest', 'moving'])
+@pytest.mark.parametrize('part', [0.0, 0.3, 0.6, 0.9])
+def test_a_weight_that_p_and_the_integral_share_does_not_count_twice(make_cell, part, moving):
+    # small I gains, as recommended: the integral has not come to its end yet
+    cell = make_cell(settled=False, gains={**GAINS, 'i': [80.0, 30.0]})
+    cell.controller.settle(part)
+    hanging = np.abs(cell.controller.error).max()
+    if moving:
+        cell.run(0.05)
+        cell.send(moves(cell.controller.control.desired(cell.controller.time).q, (0.5, -0.4)))
+    _, _, error = cell.run(4.0)
+    assert error.max() < hanging + 0.001
+    assert error.min() > -0.01, 'what D does against coming up is over at the top'
+
+
 def test_what_p_carries_is_taken_over_without_a_jump(make_cell):
     # no integral: the arm hangs below its reference by weight / P and comes up to it
     cell = make_cell(settled=False, gains={**GAINS, 'i': [0.0, 0.0]}, hold=False)

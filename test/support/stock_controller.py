@@ -114,11 +114,16 @@ class StockController:
         self._left = last.efforts[-1]
         self.control.follow(point, self.time, self.time, self.arm.q, self.arm.qd)
 
-    def settle(self):
-        """Hold the measured position as after a minute: the integral carries the weight."""
-        self.control.hold(self.arm.q, self.time - 60.0)
+    def settle(self, part=1.0):
+        """
+        Hold the measured position as after a minute: the integral carries the weight.
+
+        :param part: of the weight; P carries the rest, and the arm hangs below its reference.
+        """
         weight = self.arm.model.gravity_torque(self.arm.q)
-        self.control.pid.integral_effort = self.control.command = weight
+        hanging = (1.0 - part) * weight / self.control.pid.gains.p
+        self.control.hold(self.arm.q + hanging, self.time - 60.0)
+        self.control.pid.integral_effort, self.control.command = part * weight, weight
 
     def deactivate(self):
         """Command nothing, and show no state."""

@@ -10,6 +10,7 @@ trajectory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,21 @@ class ControllerLink:
         self.publish(self._sent(filled, Header(), now, now))
         self._node.diagnostics.count('corrections')
 
+    def _leave_to_the_integral(self) -> None:
+        """Send what runs again, without what the integral carries after all."""
+        found = self.watch.relief()
+        if found is None:
+            return
+        trajectory, elapsed, state, carried = found
+        robot, settings = self._usable()
+        now = self._node.now
+        start = (state.stamp or now) - elapsed  # its points stay where they are
+        filled = add_feedforward(robot.model, trajectory, settings, Onset(
+            elapsed, carried=lambda effort: carried, scaling=state.scaling))
+        self.publish(self._sent(replace(filled, warnings=()), Header(stamp=stamp(start)), start,
+                                now, self.watch.as_goal))
+        self._node.diagnostics.count('corrections')
+
     def shown(self) -> tuple[tuple[str, ...], TrajectorySample] | None:
         """Return joint names and what runs now, or None where nothing does."""
         running = self.watch.running(self._node.now)
@@ -222,6 +238,7 @@ class ControllerLink:
             return
         self._node.diagnostics.count('controller states')
         self._hold_again()
+        self._leave_to_the_integral()
         q = self.watch.to_hold(self._node.now)
         if q is not None:
             self._hold(q)

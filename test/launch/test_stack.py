@@ -19,10 +19,12 @@ skip_without_ros()
 
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from support.messages import motion_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
+from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.simulation.gazebo_description import with_gazebo_control
 
 pytestmark = pytest.mark.ros
@@ -32,8 +34,8 @@ URDF = ROOT / 'urdf' / 'demo_arm.urdf'
 CONTROLLERS = ROOT / 'config' / 'demo_arm_controllers.yaml'
 LAUNCH = ('ros2launch', 'launch_ros')
 CONTROL = (*LAUNCH, 'controller_manager', 'hardware_interface', 'joint_state_broadcaster',
-           'joint_trajectory_controller', 'robot_state_publisher', 'control_msgs')
-GAZEBO = (*CONTROL, 'ros_gz_sim', 'ros_gz_bridge', 'gz_ros2_control')
+           'joint_trajectory_controller', 'control_msgs')
+GAZEBO = (*CONTROL, 'robot_state_publisher', 'ros_gz_sim', 'ros_gz_bridge', 'gz_ros2_control')
 JOINTS = tuple(f'joint_{number}' for number in range(1, 8))
 GOAL = (0.3, 0.4, -0.2, 0.5, 0.1, -0.3, 0.2)
 
@@ -88,16 +90,13 @@ def test_ros2_launch_shows_the_arguments():
 @pytest.mark.ros2_control
 def test_the_stock_controller_takes_our_gains_and_efforts(ros, tmp_path):
     skip_without_stack(CONTROL)
-    parameters = tmp_path / 'description.yaml'
-    parameters.write_text(yaml.safe_dump({'/**': {'ros__parameters': {
-        'robot_description': mock_description()}}}))
+    ros.node.create_publisher(String, '/robot_description', LATCHED).publish(
+        String(data=mock_description()))
     efforts = efforts_of_the_controller(ros, '/joint_trajectory_controller/controller_state')
     states = []
     ros.node.create_subscription(JointState, '/joint_states', states.append, 10)
-    with running(['ros2', 'run', 'robot_state_publisher', 'robot_state_publisher', '--ros-args',
-                  '--params-file', str(parameters)], tmp_path / 'publisher.txt'), \
-            running(['ros2', 'run', 'controller_manager', 'ros2_control_node', '--ros-args',
-                     '--params-file', str(CONTROLLERS)], tmp_path / 'manager.txt'):
+    with running(['ros2', 'run', 'controller_manager', 'ros2_control_node', '--ros-args',
+                  '--params-file', str(CONTROLLERS)], tmp_path / 'manager.txt'):
         spawned = subprocess.run(
             ['ros2', 'run', 'controller_manager', 'spawner', 'joint_state_broadcaster',
              'joint_trajectory_controller'], capture_output=True, text=True, timeout=PATIENCE)

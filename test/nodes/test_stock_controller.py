@@ -300,6 +300,28 @@ def test_an_empty_trajectory_brakes_and_holds(make_cell):
     np.testing.assert_allclose(cell.controller.control.command, weight, rtol=0.01)
 
 
+@pytest.mark.parametrize(('skew', 'jump'), [(0.0, 0.003), (30.0, 0.06), (-30.0, 0.06)])
+def test_a_brake_that_arrives_late_does_not_set_the_reference_back(make_cell, skew, jump):
+    cell = make_cell()
+    cell.run(0.2)
+    cell.send(moves(REST, (1.0, -0.8)))
+    cell.run(0.69)
+    cell.controller.advance(0.01)
+    cell.node.now = cell.controller.time
+    state = cell.controller.state(state_type())
+    state.header.stamp.sec += int(skew)  # another clock: then the controller begins at receipt
+    cell.node.receive(state)
+    cell.node.receive(STOP)
+    cell.controller.advance(0.04)
+    before = cell.controller.control.desired(cell.controller.time).q
+    cell.deliver()
+    assert not cell.controller.refusals
+    after = cell.controller.control.desired(cell.controller.time).q
+    assert np.abs(after - before).max() < jump
+    cell.run(2.0)
+    np.testing.assert_allclose(cell.controller.q, cell.last.positions[-1], atol=0.005)
+
+
 @pytest.mark.parametrize(('limit', 'longest'), [(60.0, 0.2), (31.0, 0.7)])
 def test_a_motion_of_others_is_stopped_within_the_effort_limits(make_cell, limit, longest):
     cell = make_cell(hold=False, effort_limits__joint_1=limit)

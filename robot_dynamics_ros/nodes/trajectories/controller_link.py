@@ -44,6 +44,8 @@ from robot_dynamics_ros.robot import Robot
 
 #: Part of the effort limits below which a hold changes nothing.
 NOTHING = 1e-3
+#: Age of a controller state, by its stamp, up to which its clock is ours [s].
+SAME_CLOCK = 0.05
 
 
 class ControllerLink:
@@ -138,7 +140,12 @@ class ControllerLink:
         else:
             raise StateError('no stop: nothing was sent, and there is neither a fresh joint state '
                              'nor a state of the controller')
-        self.publish(self._sent(self._filled(brake, now, 0.0), Header(), now, now, as_goal))
+        # a stamp keeps the brake on the way that the controller goes until it arrives; where the
+        # clocks differ, the controller might take it for one of the past
+        header = (Header(stamp=stamp(now))
+                  if state is not None and abs(state.received - state.stamp) < SAME_CLOCK
+                  else Header())
+        self.publish(self._sent(self._filled(brake, now, 0.0), header, now, now, as_goal))
         node.diagnostics.count('stops')
 
     def goal_dropped(self) -> None:

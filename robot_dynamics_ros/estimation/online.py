@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.dynamics.formulations.wrenches import wrench_torque
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
@@ -118,7 +119,8 @@ class OnlineEstimator:
         with np.errstate(invalid='ignore', divide='ignore'):
             return np.asarray(np.sqrt(self._squares[0] / self._squares[1]))
 
-    def feed(self, t: float, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike) -> Array | None:
+    def feed(self, t: float, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike,
+             wrench: ArrayLike | None = None) -> Array | None:
         """
         Take one joint state.
 
@@ -126,6 +128,8 @@ class OnlineEstimator:
         :param q: (n,) positions [rad, m].
         :param qd: (n,) velocities [rad/s, m/s]; None = not measured.
         :param tau: (n,) efforts as the robot reports them; NaN = none.
+        :param wrench: (6,) force and moment of the environment on the tip link, at its origin, in
+            its frame [N, N m], measured at this time; None = nothing touches it.
         :returns: (n,) error of the torque predicted for the last sample that was used [N m, N];
             None if no sample was used.
         :raises StateError: a wrong size.
@@ -138,9 +142,11 @@ class OnlineEstimator:
                 raise StateError(f'{name} has shape {values.shape}, expected ({n},): '
                                  f'{", ".join(self.chain.joint_names)}')
         return self.feed_many(np.array([t], dtype=np.float64), position[None],
-                              None if velocity is None else velocity[None], effort[None])
+                              None if velocity is None else velocity[None], effort[None],
+                              None if wrench is None else np.asarray(wrench, np.float64)[None])
 
-    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> Array | None:
+    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array,
+                  wrench: Array | None = None) -> Array | None:
         """
         Take N joint states at once: the same as N calls of `feed`, but faster.
 
@@ -148,9 +154,12 @@ class OnlineEstimator:
         :param q: (N, n) positions [rad, m].
         :param qd: (N, n) velocities [rad/s, m/s]; None = not measured.
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
+        :param wrench: (N, 6) wrenches as for `feed`; None = nothing touches the tip.
         :returns: (n,) prediction error as from `feed`.
         """
-        states = self._sampler.feed_many(t, q, qd, tau)
+        outer = (None if wrench is None
+                 else wrench_torque(self.chain, q, {self.chain.tip: wrench}))
+        states = self._sampler.feed_many(t, q, qd, tau, outer)
         if self._recursion is None and self._sampler.step > 0.0:
             self._recursion = self._started(self._sampler.first_torque, self._sampler.step)
         error = None

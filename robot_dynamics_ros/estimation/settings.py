@@ -10,8 +10,9 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ParameterError
 
-#: Least squares: unweighted, joints weighted by their residuals, or robust against outliers too.
-Method = Literal['ordinary', 'weighted', 'robust']
+#: Least squares: unweighted, joints weighted by their residuals, or robust against outliers too;
+#: lin: joint by joint from the tip (Lin 1995), without weights and prior.
+Method = Literal['ordinary', 'weighted', 'robust', 'lin']
 METHODS: tuple[Method, ...] = get_args(Method)
 
 #: stribeck: with static friction if the data call for it; coulomb: without; none: no friction.
@@ -32,7 +33,7 @@ class IdentificationSettings:
         torques [Hz]; None = ten times the bandwidth of the motion; inf = no filter.
     :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
         None = half of `cutoff`; inf = no such filter.
-    :param method: kind of least squares: 'ordinary', 'weighted' or 'robust'.
+    :param method: kind of least squares: 'ordinary', 'weighted', 'robust' or 'lin'.
     :param friction: friction law: 'stribeck', 'coulomb' or 'none'.
     :param refinement: step after the least squares: 'none' or 'instruments'.
     :param prior_strength: confidence in the URDF; 1 = its errors may be as large as the links.

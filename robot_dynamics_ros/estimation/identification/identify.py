@@ -45,7 +45,8 @@ _SLOWEST = 0.01
 
 def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
              q: ArrayLike | None = None, qd: ArrayLike | None = None,
-             tau: ArrayLike | None = None, *, effort: EffortSemantics | None = None,
+             tau: ArrayLike | None = None, *, wrench: ArrayLike | None = None,
+             effort: EffortSemantics | None = None,
              progress: Progress | None = None, **options: Any) -> Identification:
     """
     Identify the minimal parameters, rotor inertias and friction of a robot.
@@ -55,6 +56,8 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     :param q: (N, n) positions [rad, m].
     :param qd: (N, n) velocities [rad/s, m/s]; None = from the positions.
     :param tau: (N, n) efforts as the robot reports them; NaN = none.
+    :param wrench: (N, 6) force and moment of the environment on the tip link, at its origin, in
+        its frame [N, N m], as a sensor at the tip measures; None = nothing touches it.
     :param effort: meaning of the efforts; None = joint torques [N m, N].
     :param progress: function that is called with the part that is done and the current step.
     :param options: fields of `IdentificationSettings`.
@@ -65,7 +68,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
         settings = IdentificationSettings(**options)
     except TypeError as error:
         raise ParameterError(f'identify: {error}') from error
-    recordings = _recordings(chain, t, q, qd, tau)
+    recordings = _recordings(chain, t, q, qd, tau, wrench)
     meaning = effort or EffortSemantics.torque(len(chain))
     report = progress or (lambda part, text: None)
     report(0.0, 'smoothing')
@@ -90,8 +93,9 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
     study = Study(terms, rows, prepared.velocity, prepared.acceleration, settings, blocks, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
-    final = replace(final, fit=jackknifed(final.fit, rows.of_columns(final.unknowns.columns),
-                                          final.prior, settings.method))
+    if settings.method != 'lin':  # that has its own
+        final = replace(final, fit=jackknifed(final.fit, rows.of_columns(final.unknowns.columns),
+                                              final.prior, settings.method))
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
         blocks, tested = last_part(len(rows), settings.last_part), [1]
@@ -108,8 +112,8 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
 
 
 def _recordings(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
-                q: ArrayLike | None, qd: ArrayLike | None,
-                tau: ArrayLike | None) -> list[Recording]:
+                q: ArrayLike | None, qd: ArrayLike | None, tau: ArrayLike | None,
+                wrench: ArrayLike | None) -> list[Recording]:
     """Return recordings from either form of the arguments."""
     if isinstance(t, Recording):
         return [t]
@@ -121,7 +125,8 @@ def _recordings(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     if tau is None:
         raise ParameterError('identify: tau is missing')
     return [Recording(np.asarray(t), np.asarray(q), None if qd is None else np.asarray(qd),
-                      np.asarray(tau), chain.joint_names)]
+                      np.asarray(tau), chain.joint_names,
+                      wrench=None if wrench is None else np.asarray(wrench))]
 
 
 def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,

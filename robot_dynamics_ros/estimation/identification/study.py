@@ -15,6 +15,7 @@ from robot_dynamics_ros.estimation.regression.friction_choice import (
 )
 from robot_dynamics_ros.estimation.regression.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
+from robot_dynamics_ros.estimation.regression.lin_recursion import lin_fit
 from robot_dynamics_ros.estimation.regression.prior import Prior, prior_from_chain
 from robot_dynamics_ros.estimation.regression.prior_choice import chosen_room
 from robot_dynamics_ros.estimation.regression.rows import Rows
@@ -107,7 +108,11 @@ class Study:
         unknowns = candidate.unknowns
         prior = self._prior(unknowns, torque, room)
         not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
-        outcome = fit(rows.of_columns(unknowns.columns), prior, self.settings.method, not_negative)
+        method = 'weighted' if self.settings.method == 'lin' else self.settings.method
+        outcome = fit(rows.of_columns(unknowns.columns), prior, method, not_negative)
+        if self.settings.method == 'lin':
+            outcome = lin_fit(outcome, rows.of_columns(unknowns.columns), unknowns.blocks,
+                              unknowns.names, self.terms.chain.joint_names, not_negative)
         if self._halves is not None:
             first, second = (half.of_samples(chosen).of_columns(unknowns.columns)
                              for half in self._halves)

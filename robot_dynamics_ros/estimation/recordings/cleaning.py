@@ -136,7 +136,8 @@ def screened(recording: Recording, plausible: PlausibleRange) -> tuple[Recording
         bad[rows] |= _few(np.any(odd, axis=1))
     keep = ~bad
     return (replace(recording, t=recording.t[keep], q=q[keep], qd=None if qd is None else qd[keep],
-                    tau=recording.tau[keep]), CutOut(implausible_state=int(bad.sum())))
+                    tau=recording.tau[keep], wrench=None if recording.wrench is None
+                    else recording.wrench[keep]), CutOut(implausible_state=int(bad.sum())))
 
 
 def _few(bad: Mask) -> Mask:

@@ -4,7 +4,8 @@ Recordings in files: rosbag2, CSV and npz, read and written.
 
 CSV: a header ``t``, ``q_<joint>``, ``qd_<joint>`` (may be left out), ``tau_<joint>`` and numbers;
 an empty field is a missing value. npz: arrays t (N,), q, tau (N, n), qd or v (may be left out),
-and joint_names; without names the columns are the joints of the chain in its order.
+and joint_names; without names the columns are the joints of the chain in its order. A force sensor
+at the tip: ``wrench_fx`` ... ``wrench_tz`` in a CSV, wrench (N, 6) in an npz.
 A rosbag2 is read without ROS: a folder, or a bare .db3 or .mcap file.
 """
 
@@ -27,6 +28,9 @@ from robot_dynamics_ros.files.checked_yaml import read_yaml
 from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
 
 SUFFIXES = ('.csv', '.npz', '.db3', '.mcap')
+
+#: Components of a wrench.
+WRENCH = ('fx', 'fy', 'fz', 'tx', 'ty', 'tz')
 
 #: A larger .npz file is refused [bytes].
 MAXIMUM_SIZE = 2**30
@@ -64,12 +68,12 @@ def _read_csv(path: Path) -> Recording:
                              't, q_<joint>, qd_<joint> (may be left out) and tau_<joint>')
     return Recording(table.columns['t'], table.required_joints('q', names),
                      table.joints('qd', names), table.required_joints('tau', names), names,
-                     str(path))
+                     str(path), table.joints('wrench', WRENCH))
 
 
 def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
     arrays = read_npz(path, MAXIMUM_SIZE, RecordingError, 'cannot be read as npz',
-                      ('t', 'q', 'qd', 'v', 'tau', 'joint_names'))
+                      ('t', 'q', 'qd', 'v', 'tau', 'wrench', 'joint_names'))
     missing = [key for key in ('t', 'q', 'tau') if key not in arrays]
     if missing:
         raise RecordingError(f'{path}: array {", ".join(missing)} is missing; expected t, q, tau, '
@@ -77,7 +81,8 @@ def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
     names = tuple(map(str, np.atleast_1d(arrays.get('joint_names', np.array(joint_names)))))
     qd = arrays.get('qd', arrays.get('v'))
     try:
-        return Recording(arrays['t'], arrays['q'], qd, arrays['tau'], names, str(path))
+        return Recording(arrays['t'], arrays['q'], qd, arrays['tau'], names, str(path),
+                         arrays.get('wrench'))
     except (TypeError, ValueError) as error:
         raise RecordingError(f'{path}: the arrays are not numbers: {one_line(error)}') from error
 
@@ -215,6 +220,9 @@ def _write_csv(path: Path, recording: Recording, topic: str) -> None:
         if values is not None:
             columns.update({f'{prefix}_{name}': values[:, j]
                             for j, name in enumerate(recording.joint_names)})
+    if recording.wrench is not None:
+        columns.update({f'wrench_{name}': recording.wrench[:, j]
+                        for j, name in enumerate(WRENCH)})
     try:
         write_csv_table(path, columns)
     except TableError as error:
@@ -226,6 +234,8 @@ def _write_npz(path: Path, recording: Recording, topic: str) -> None:
                               'joint_names': np.array(recording.joint_names)}
     if recording.qd is not None:
         arrays['qd'] = recording.qd
+    if recording.wrench is not None:
+        arrays['wrench'] = recording.wrench
     try:
         np.savez_compressed(path, **arrays)
     except OSError as error:
@@ -241,6 +251,9 @@ def _write_bag(path: Path, recording: Recording, topic: str) -> None:
     except ImportError as error:
         raise RecordingError(f'{path}: the package rosbags is needed to write bags; install it '
                              'with: pip install rosbags') from error
+    if recording.wrench is not None:
+        raise RecordingError(f'{path}: joint states cannot hold the wrench of the recording; '
+                             'write .csv or .npz')
     if not np.all(np.isfinite(recording.t)):
         raise RecordingError(f'{path}: a sample has no time, which a bag cannot hold')
     types = get_typestore(Stores.ROS2_JAZZY)

@@ -33,6 +33,8 @@ class Recording:
     :param tau: (N, n) efforts in the robot's own unit; NaN where there is none.
     :param joint_names: n names, the order of the columns.
     :param source: file or topic, for messages.
+    :param wrench: (N, 6) force and moment exerted by the environment on the tip link, at its
+        origin, in its frame [N, N m], as a sensor at the tip measures; None = nothing touches it.
     """
 
     t: Array
@@ -41,11 +43,12 @@ class Recording:
     tau: Array
     joint_names: tuple[str, ...]
     source: str = 'recording'
+    wrench: Array | None = None
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check that they fit together."""
         object.__setattr__(self, 'joint_names', tuple(self.joint_names))
-        for name in ('t', 'q', 'qd', 'tau'):
+        for name in ('t', 'q', 'qd', 'tau', 'wrench'):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(getattr(self, name)))
         if self.t.ndim != 1 or self.t.size == 0:
@@ -57,6 +60,9 @@ class Recording:
                 raise RecordingError(f'{self.source}: {name} has shape {values.shape}, expected '
                                      f'{shape}: {shape[0]} samples of '
                                      f'{", ".join(self.joint_names)}')
+        if self.wrench is not None and self.wrench.shape != (self.t.size, 6):
+            raise RecordingError(f'{self.source}: wrench has shape {self.wrench.shape}, expected '
+                                 f'({self.t.size}, 6): fx, fy, fz, tx, ty, tz')
         if len(set(self.joint_names)) != len(self.joint_names):
             raise RecordingError(f'{self.source}: a joint is named twice: '
                                  f'{", ".join(self.joint_names)}')
@@ -88,4 +94,4 @@ class Recording:
         order = [self.joint_names.index(name) for name in chain.joint_names]
         return Recording(self.t, self.q[:, order],
                          None if self.qd is None else self.qd[:, order], self.tau[:, order],
-                         chain.joint_names, self.source)
+                         chain.joint_names, self.source, self.wrench)

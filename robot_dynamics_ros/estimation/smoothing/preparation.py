@@ -11,9 +11,11 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.dynamics.formulations.wrenches import wrench_torque
 from robot_dynamics_ros.errors import IdentificationError
 from robot_dynamics_ros.estimation.recordings.checks import check_recording
 from robot_dynamics_ros.estimation.recordings.cleaning import (
+    AT_LIMIT,
     BRIDGED,
     CutOut,
     Stretch,
@@ -88,8 +90,8 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
         here, implausible = screened(even, plausible)
         findings += [*odd_stamps, *check_recording(here, chain)]
         dead = ~np.any(np.isfinite(here.tau) & (here.tau != 0.0), axis=0)
-        measured.append(replace(here, tau=torque_from_effort(
-            np.where(dead, np.nan, here.tau), effort)))
+        torque = torque_from_effort(np.where(dead, np.nan, here.tau), effort)
+        measured.append(replace(here, tau=_without_wrench(chain, here, torque)))
         cut += implausible
     stretches, lost = _cleaned(measured, chain, plausible, _SHORT_PAUSE)
     # how long a pause may be depends on the motion, which is only known now
@@ -116,6 +118,19 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     return Prepared(tuple(stretches), tuple(samples), tuple(moving), cutoff, parallel,
                     velocity, acceleration, torque, cut + CutOut(standstill=standing),
                     tuple(findings))
+
+
+def _without_wrench(chain: Chain, recording: Recording, torque: Array) -> Array:
+    """
+    Return the torque that the arm alone would need: Lin 1995 (113), with the wrench taken off.
+
+    A torque at its limit stays what it is, so that it is seen as such.
+    """
+    if recording.wrench is None:
+        return torque
+    limited = np.abs(np.abs(torque) / chain.effort_limits - 1.0) <= AT_LIMIT
+    outer = wrench_torque(chain, recording.q, {chain.tip: recording.wrench})
+    return np.where(limited, torque, torque + outer)
 
 
 def _still_joints(chain: Chain, stretches: Sequence[Stretch]) -> list[Finding]:

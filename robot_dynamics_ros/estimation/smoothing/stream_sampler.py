@@ -66,7 +66,8 @@ class StreamSampler:
         """Time by which the samples are older than the newest joint state [s]; NaN at first."""
         return float('nan') if self._smoother is None else self._smoother.lag
 
-    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array) -> list[SmoothedState]:
+    def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array,
+                  outer: Array | None = None) -> list[SmoothedState]:
         """
         Take N joint states and return the smoothed samples that they complete.
 
@@ -74,6 +75,7 @@ class StreamSampler:
         :param q: (N, n) positions [rad, m].
         :param qd: (N, n) velocities [rad/s, m/s]; None = not measured.
         :param tau: (N, n) efforts as the robot reports them; NaN = none.
+        :param outer: (N, n) what wrenches contribute to the torque [N m, N]; None = nothing.
         """
         torque = torque_from_effort(tau, self._effort)
         size = np.abs(torque)
@@ -82,6 +84,8 @@ class StreamSampler:
             self._cut += CutOut(missing_effort=int(np.count_nonzero(missing)))
         if (size > self._from).any():
             torque = self._without_saturated(torque, size)
+        if outer is not None:
+            torque = torque + outer
         k = 0
         while self._smoother is None and k < len(t):
             self._wait(float(t[k]), q[k], None if qd is None else qd[k], torque[k])

@@ -107,12 +107,15 @@ def _lock(text: str) -> tuple[str, float]:
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --urdf, the arguments of `add_chain_arguments`, --joints, --topic and --rename."""
+    """Add what `robot_from_arguments` and `recordings_from_arguments` need."""
     parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
                         help=ROBOT)
     add_chain_arguments(parser)
     add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')
     parser.add_argument('--topic', help='topic of the joint states in a bag')
+    parser.add_argument('--wrench-topic', metavar='TOPIC',
+                        help='force sensor at the tip in a bag (geometry_msgs/WrenchStamped), in '
+                        'the tip frame: a known input')
     parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
                         help='text in the recorded joint names and what the URDF has instead; '
                         'may be repeated')
@@ -168,7 +171,8 @@ def recordings_from_arguments(arguments: argparse.Namespace, chain: Chain,
     """Return the recordings at some paths, joints in the order of the chain."""
     from robot_dynamics_ros.estimation.recordings.files import read_recording
 
-    return [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename)
+    return [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename,
+                           wrench_topic=arguments.wrench_topic)
             for path in paths]
 
 

@@ -37,7 +37,8 @@ MAXIMUM_SIZE = 2**30
 
 
 def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
-                   rename: Sequence[tuple[str, str]] = ()) -> Recording:
+                   rename: Sequence[tuple[str, str]] = (),
+                   wrench_topic: str | None = None) -> Recording:
     """
     Return the joints of a chain from a file, in the order of the chain.
 
@@ -45,13 +46,18 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
     :param chain: the robot.
     :param topic: topic of the joint states in a bag; None = the only one with these joints.
     :param rename: pairs of a text in the recorded joint names and the text of the URDF.
+    :param wrench_topic: topic of a force sensor in a bag (geometry_msgs/WrenchStamped): what the
+        environment exerts on the tip link, at its origin, in its frame; None = no sensor.
     :raises RecordingError: naming the file and what is wrong with it.
     """
     source = Path(path)
     if not (os.path.isdir(source) or os.path.isfile(source)):  # a pipe may never end
         raise RecordingError(f'{one_line(source)}: no such file')
     if source.is_dir() or source.suffix in ('.db3', '.mcap'):
-        return read_bag(source, chain.joint_names, topic, rename)
+        return read_bag(source, chain.joint_names, topic, rename, wrench_topic)
+    if wrench_topic is not None:
+        raise RecordingError(f'{source}: a wrench topic is for bags; a file has columns wrench_fx '
+                             '... wrench_tz (.csv) or an array wrench (.npz)')
     if source.suffix == '.csv':
         return _read_csv(source).renamed(rename).for_chain(chain)
     if source.suffix == '.npz':
@@ -88,10 +94,12 @@ def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
 
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
+WRENCH_STAMPED = 'geometry_msgs/msg/WrenchStamped'
 
 
 def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
-             rename: Sequence[tuple[str, str]] = ()) -> Recording:
+             rename: Sequence[tuple[str, str]] = (),
+             wrench_topic: str | None = None) -> Recording:
     """
     Return the joint states of one robot from a bag.
 
@@ -102,8 +110,18 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
     :param joint_names: joints that must be in the messages.
     :param topic: topic of the joint states; None = the only one that has these joints.
     :param rename: pairs of a text in the recorded names and the text to read instead.
+    :param wrench_topic: topic of a force sensor at the tip; None = none.
     :raises RecordingError: not readable, no such topic, or no message with these joints.
     """
+    messages = _messages(path, JOINT_STATE, topic)
+    for _, _, message in messages:
+        message.name = renamed(message.name, rename)
+    forces = None if wrench_topic is None else _messages(path, WRENCH_STAMPED, wrench_topic)
+    return _recording(path, messages, joint_names, forces)
+
+
+def _messages(path: Path, kind: str, topic: str | None) -> list[tuple[str, int, Any]]:
+    """Return topic, time in the bag [ns] and message of all messages of one kind."""
     try:
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
@@ -114,21 +132,17 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
     _check_metadata(path)
     try:
         with Reader(path) as reader:
-            known = [each for each in reader.connections if each.msgtype == JOINT_STATE]
+            known = [each for each in reader.connections if each.msgtype == kind]
             chosen = [each for each in known if topic in (None, each.topic)]
             if not chosen:
-                raise RecordingError(_no_topic(path, topic, reader.connections))
-            messages: list[tuple[str, int, Any]] = [
-                (connection.topic, stamp, types.deserialize_cdr(raw, JOINT_STATE))
-                for connection, stamp, raw in reader.messages(chosen)]
-            for _, _, message in messages:
-                message.name = renamed(message.name, rename)
+                raise RecordingError(_no_topic(path, kind, topic, reader.connections))
+            return [(connection.topic, stamp, types.deserialize_cdr(raw, kind))
+                    for connection, stamp, raw in reader.messages(chosen)]
     except RecordingError:
         raise
     except Exception as error:  # a broken file may break its reader in any way
         raise RecordingError(f'{path}: cannot be read as a bag; is it complete? '
                              f'({one_line(error)})') from error
-    return _recording(path, messages, joint_names)
 
 
 def _check_metadata(path: Path) -> None:
@@ -141,14 +155,15 @@ def _check_metadata(path: Path) -> None:
             raise RecordingError(f'{path}: cannot be read as a bag; {error}') from error
 
 
-def _no_topic(path: Path, topic: str | None, connections: Sequence[Any]) -> str:
+def _no_topic(path: Path, kind: str, topic: str | None, connections: Sequence[Any]) -> str:
     found = ', '.join(f'{each.topic} ({each.msgtype})' for each in connections) or 'nothing'
-    wanted = f'no topic {topic} of type {JOINT_STATE}' if topic else f'no topic of {JOINT_STATE}'
+    wanted = f'no topic {topic} of type {kind}' if topic else f'no topic of {kind}'
     return f'{path}: there is {wanted}; the bag holds {found}'
 
 
 def _recording(path: Path, messages: Sequence[tuple[str, int, Any]],
-               joint_names: Sequence[str]) -> Recording:
+               joint_names: Sequence[str],
+               forces: Sequence[tuple[str, int, Any]] | None) -> Recording:
     """Return one recording from the messages that hold all joints."""
     wanted = set(joint_names)
     fitting = [each for each in messages if wanted <= set(each[2].name)]
@@ -176,7 +191,22 @@ def _recording(path: Path, messages: Sequence[tuple[str, int, Any]],
     qd = np.array(list(_values(columns, 'velocity')))
     return Recording(t, np.array(list(_values(columns, 'position'))),
                      None if not np.any(np.isfinite(qd)) else qd,
-                     np.array(list(_values(columns, 'effort'))), tuple(joint_names), str(path))
+                     np.array(list(_values(columns, 'effort'))), tuple(joint_names), str(path),
+                     None if forces is None else _wrench(path, forces, t, first))
+
+
+def _wrench(path: Path, forces: Sequence[tuple[str, int, Any]], t: Array, first: int) -> Array:
+    """Return the wrenches (N, 6) at the times of the joint states; NaN outside of their time."""
+    if not forces:
+        raise RecordingError(f'{path}: the wrench topic has no messages')
+    stamps = [_seconds(message, stamp) for _, stamp, message in forces]
+    times = np.array([seconds - first + nanoseconds * 1e-9 for seconds, nanoseconds in stamps])
+    values = np.array([[*(getattr(each.wrench.force, axis) for axis in 'xyz'),
+                        *(getattr(each.wrench.torque, axis) for axis in 'xyz')]
+                       for _, _, each in forces])
+    order = np.argsort(times, kind='stable')
+    return np.column_stack([np.interp(t, times[order], column, left=np.nan, right=np.nan)
+                            for column in values[order].T])
 
 
 def _seconds(message: Any, stamp: int) -> tuple[int, int]:

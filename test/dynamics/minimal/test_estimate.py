@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An estimate in other minimal sets, and before any data."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,6 +38,7 @@ def test_before_any_data_it_is_the_description(chain):
     mlc = minimal_parameters(chain)
     estimate = MlcEstimate.not_estimated(chain, mlc)
     assert estimate.state == EstimateState.FROM_URDF
+    assert estimate.samples == 0 and estimate.covariance.shape == (0, 0)
     assert np.isnan(estimate.standard_deviations).all()
     assert estimate.model_hash == mlc.model_hash
     khalil = estimate.converted_to(chain, 'khalil')
@@ -83,3 +86,11 @@ def test_it_introduces_itself_and_refuses_to_be_changed(estimate):
                             'identified from 500 samples, state CONVERGED>')
     with pytest.raises(AttributeError, match=r'MlcEstimate\.samples cannot be changed'):
         estimate.samples = 0
+
+
+def test_the_numbers_of_the_states_are_those_of_the_message():
+    message = Path(__file__).parents[3] / 'robot_dynamics_interfaces' / 'msg' / 'MlcSet.msg'
+    constants = re.findall(r'^uint8 (\w+)=(\d+)', message.read_text(), re.MULTILINE)
+    states = {state.name: state.value for state in EstimateState}
+    assert len(states) == 5
+    assert states.items() <= {name: int(number) for name, number in constants}.items()

@@ -22,6 +22,7 @@ from robot_dynamics_ros import (
 )
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.errors import RecordingError
+from robot_dynamics_ros.estimation.recordings.files import JOINT_STATE, WRENCH_STAMPED
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 UNFILTERED = {'cutoff': np.inf, 'parallel_cutoff': np.inf, 'friction': 'none'}
@@ -113,6 +114,38 @@ def test_files_keep_the_wrench(truth, pushed, tmp_path, ending):
         write_recording(tmp_path / 'bag', recording)
     with pytest.raises(RecordingError, match=r'wrench has shape .*fx, fy'):
         replace(recording, wrench=wrench[:, :3])
+
+
+def test_a_bag_with_a_force_sensor(truth, pushed, tmp_path):
+    """The sensor has its own stamps; its wrench is taken at those of the joint states."""
+    from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    data, tau, wrench = pushed
+    write_recording(tmp_path / 'joints', Recording(data.t, data.q, data.qd, tau,
+                                                   truth.joint_names))
+    types = get_typestore(Stores.ROS2_JAZZY)
+    kinds = types.types
+    with (Reader(tmp_path / 'joints') as reader,
+          Writer(tmp_path / 'both', version=9, storage_plugin=StoragePlugin.MCAP) as writer):
+        joints = writer.add_connection('/joint_states', JOINT_STATE, typestore=types)
+        sensor = writer.add_connection('/force', WRENCH_STAMPED, typestore=types)
+        vector = kinds['geometry_msgs/msg/Vector3']
+        stamps = [stamp for _, stamp, _ in reader.messages()]
+        for _, stamp, raw in reader.messages():
+            writer.write(joints, stamp, raw)
+        for stamp, (fx, fy, fz, tx, ty, tz) in zip(stamps, wrench):
+            header = kinds['std_msgs/msg/Header'](stamp=kinds['builtin_interfaces/msg/Time'](
+                sec=stamp // 10**9, nanosec=stamp % 10**9), frame_id='link_4')
+            message = kinds[WRENCH_STAMPED](header=header, wrench=kinds[
+                'geometry_msgs/msg/Wrench'](force=vector(x=fx, y=fy, z=fz),
+                                            torque=vector(x=tx, y=ty, z=tz)))
+            writer.write(sensor, stamp, types.serialize_cdr(message, WRENCH_STAMPED))
+    found = read_recording(tmp_path / 'both', truth, wrench_topic='/force')
+    np.testing.assert_allclose(found.wrench[1:-1], wrench[1:-1], atol=1e-6)
+    assert read_recording(tmp_path / 'both', truth).wrench is None
+    with pytest.raises(RecordingError, match='no topic /nose of type geometry_msgs'):
+        read_recording(tmp_path / 'both', truth, wrench_topic='/nose')
 
 
 def test_the_command_knows_the_method(truth, pushed, tmp_path, capsys):

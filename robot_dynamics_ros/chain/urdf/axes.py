@@ -197,7 +197,7 @@ class _Rounding:
             return round(value, 13)  # 0.3 rather than 0.30000000000000004
         if error > DUST:
             self.findings.append(Finding(
-                'snapped', joint, f'{name} = {value:.9g} {unit} was rounded to {exact:.9g}',
+                'snapped', joint, f'{name} was rounded to {exact:.9g} {unit}, by {error:.1g}',
                 error))
         return exact
 

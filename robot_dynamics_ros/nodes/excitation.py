@@ -203,11 +203,20 @@ class ExcitationNode(RobotNode):
             return
         try:
             if self._wanted:
-                self._begin()
+                self._begin_or_fail()
             elif self._player is not None and self._joints.latest is not None:
                 self._go_on(self._player, self._joints.latest)
         except RobotDynamicsError as error:
             self.diagnostics.warn('excitation', str(error))
+
+    def _begin_or_fail(self) -> None:
+        """Begin; an error ends a node that is to end by itself."""
+        try:
+            self._begin()
+        except RobotDynamicsError as error:
+            if self.settings.exit_at_end:
+                self.fail(str(error))
+            raise
 
     def _begin(self) -> None:
         """Begin when everything is there: a robot, its joint states and a controller."""

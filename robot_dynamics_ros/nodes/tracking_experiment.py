@@ -125,7 +125,10 @@ class TrackingExperimentNode(RobotNode):
             if self._ready():
                 self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
                     approach=self.settings.approach_duration, beside=BESIDE))
-                self._send(self._player.begin(self.now, self._samples[-1]))
+                try:
+                    self._send(self._player.begin(self.now, self._samples[-1]))
+                except RobotDynamicsError as error:
+                    self.fail(str(error))
             return
         order = player.step(self.now, self._samples[-1])
         if order is not None:

@@ -258,3 +258,13 @@ def test_wrong_surroundings_are_refused(make_node, planar, parameters, message):
                      **{'floor': 'none', **parameters})
     assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
     assert message in node.diagnostics.status().message
+
+
+@pytest.mark.parametrize('ends', [True, False])
+def test_a_robot_far_outside_its_limits_is_not_moved(bench, ends):
+    cell = bench(exit_at_end=ends)
+    cell.run(0.5, offset=(0.0, 45.0))
+    assert cell.sent == []
+    assert cell.node.finished is ends
+    assert cell.node.diagnostics.counted('excitation') == 1
+    assert cell.node.diagnostics.counted('unforeseen errors') == 0

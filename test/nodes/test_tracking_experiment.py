@@ -70,6 +70,14 @@ def test_a_robot_that_goes_astray_is_braked_and_the_node_fails(node):
     assert_brakes(node.sent[-1][1])
 
 
+def test_a_robot_far_outside_its_limits_is_not_moved(node):
+    node.receive(joint_state_message(node.now, [0.0, 45.0], [0.0, 0.0], [1.0, 2.0]))
+    node.tick(PERIOD)
+    assert node.finished
+    assert 'outside its limits' in node.failure
+    assert node.sent == []
+
+
 def test_the_end_of_the_node_brakes_the_robot(node):
     run(node, 4.0)
     node.trigger_deactivate()

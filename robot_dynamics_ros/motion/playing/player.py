@@ -29,6 +29,8 @@ from robot_dynamics_ros.motion.trajectory import Trajectory
 _PEAK = 1.875
 #: Joints without velocity limit approach with this velocity [rad/s, m/s].
 _FREE_SPEED = 1.0
+#: A joint may begin outside its limits by this [rad, m].
+_OUTSIDE = 0.1
 
 
 class Phase(Enum):
@@ -144,7 +146,15 @@ class MotionPlayer:
         :param now: clock time [s].
         :param sample: newest joint state of the robot.
         :raises CollisionError: there is no free way to it.
+        :raises StateError: a joint is far outside its limits, so it is not what it seems.
         """
+        lower, upper = self._limits
+        outside = np.maximum(lower - sample.q, sample.q - upper)
+        if np.any(outside > _OUTSIDE):
+            i = int(np.argmax(outside))
+            raise StateError(f'joint {self.motion.joint_names[i]} is at {sample.q[i]:.3g}, '
+                             f'outside its limits {lower[i]:g} to {upper[i]:g}: check its zero '
+                             'and its unit; nothing was sent')
         goal = self.motion.positions[0]
         between = self._way(sample.q, goal)[1:-1] if self._way is not None else ()
         self.phase = Phase.APPROACH
@@ -221,7 +231,7 @@ class MotionPlayer:
         if self._tries < self.settings.tries:
             try:
                 return self.begin(now, sample)
-            except CollisionError as error:
+            except (CollisionError, StateError) as error:
                 return self.stop(now, str(error), sample)
         i = int(np.argmax(away))
         return self.stop(now, f'joint {self.motion.joint_names[i]} does not reach the start: '

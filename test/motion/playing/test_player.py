@@ -90,6 +90,15 @@ def test_an_approach_keeps_the_speed_limit(chain, motion):
     assert np.all(speed <= SETTINGS.speed * np.nan_to_num(chain.velocity_limits, nan=1.0) * 1.001)
 
 
+def test_a_start_far_outside_the_limits_is_refused(chain, motion):
+    player = MotionPlayer(motion, chain)
+    with pytest.raises(StateError, match='joint joint_2 is at 45, outside its limits'):
+        player.begin(0.0, Robot([0.0, 45.0]).sample(0.0))
+    assert not player.running
+    player.begin(0.0, Robot([3.15, 0.0]).sample(0.0))  # a little is usual
+    assert player.running
+
+
 def test_an_approach_from_beside_ends_at_the_first_point(chain, motion):
     settings = replace(SETTINGS, beside=0.1)
     order = MotionPlayer(motion, chain, settings).begin(0.0, Robot([0.2, 0.2]).sample(0.0))

@@ -61,8 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="low-pass on regressor and torque; 'none' = no filter (default: "
                         'half of the other one)')
     parser.add_argument('--method', choices=METHODS, help='least squares (default: robust)')
-    parser.add_argument('--friction', choices=FRICTION_LAWS, help='law (default: stribeck, if '
-                        'the data ask for it)')
+    parser.add_argument('--friction', choices=FRICTION_LAWS, help='laws to choose from (default: '
+                        'auto = static friction, load, direction, presliding where the data ask '
+                        'for them)')
+    parser.add_argument('--coulomb-velocity', metavar='V', type=float,
+                        help='velocity of the smooth sign [rad/s, m/s] (default: that of '
+                        'joints.yaml, or found)')
     parser.add_argument('--refinement', choices=REFINEMENTS,
                         help='against noise in the positions (default: none)')
     parser.add_argument('--prior-strength', metavar='X', type=float,

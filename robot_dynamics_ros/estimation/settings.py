@@ -15,8 +15,9 @@ from robot_dynamics_ros.errors import ParameterError
 Method = Literal['ordinary', 'weighted', 'robust', 'lin']
 METHODS: tuple[Method, ...] = get_args(Method)
 
-#: stribeck: with static friction if the data call for it; coulomb: without; none: no friction.
-FrictionLaw = Literal['stribeck', 'coulomb', 'none']
+#: auto: whatever the data call for; stribeck: with static friction if they do; coulomb: without;
+#: none: no friction.
+FrictionLaw = Literal['auto', 'stribeck', 'coulomb', 'none']
 FRICTION_LAWS: tuple[FrictionLaw, ...] = get_args(FrictionLaw)
 
 #: none: least squares only; instruments: split-sample instrumental variables, for noise in q.
@@ -34,7 +35,9 @@ class IdentificationSettings:
     :param parallel_cutoff: cut-off frequency of the filter on regressor and torque [Hz];
         None = half of `cutoff`; inf = no such filter.
     :param method: kind of least squares: 'ordinary', 'weighted', 'robust' or 'lin'.
-    :param friction: friction law: 'stribeck', 'coulomb' or 'none'.
+    :param friction: friction laws to choose from: 'auto' (static friction, load, direction,
+        presliding), 'stribeck', 'coulomb' or 'none'.
+    :param coulomb_velocity: velocity of the smooth sign [rad/s, m/s]; None = found.
     :param refinement: step after the least squares: 'none' or 'instruments'.
     :param prior_strength: confidence in the URDF; 1 = its errors may be as large as the links.
     :param folds: number of time blocks of the held-out test.
@@ -46,7 +49,8 @@ class IdentificationSettings:
     cutoff: float | None = None
     parallel_cutoff: float | None = None
     method: Method = 'robust'
-    friction: FrictionLaw = 'stribeck'
+    friction: FrictionLaw = 'auto'
+    coulomb_velocity: float | None = None
     refinement: Refinement = 'none'
     prior_strength: float = 1.0
     folds: int = 5
@@ -59,6 +63,10 @@ class IdentificationSettings:
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise ParameterError(f'identify: {name} must be positive, got {value}')
+        velocity = self.coulomb_velocity
+        if velocity is not None and not (np.isfinite(velocity) and velocity >= 0.0):
+            raise ParameterError('identify: coulomb_velocity must be finite and >= 0, got '
+                                 f'{velocity}')
         if not np.isfinite(self.prior_strength):
             raise ParameterError('identify: prior_strength must be finite')
         if not (isinstance(self.folds, int) and self.folds >= 2):

@@ -17,7 +17,8 @@ from robot_dynamics_ros.estimation.settings import IdentificationSettings
     ({'folds': 2.5}, 'folds must be at least 2, got 2.5'),
     ({'last_part': 1.0}, 'last_part must be between 0 and 1, got 1.0'),
     ({'method': 'magic'}, "method 'magic' is not known; known are ordinary, weighted, robust"),
-    ({'friction': 'wet'}, "friction 'wet' is not known; known are stribeck, coulomb, none"),
+    ({'friction': 'wet'}, "friction 'wet' is not known; known are auto, stribeck, coulomb, none"),
+    ({'coulomb_velocity': -0.1}, 'coulomb_velocity must be finite and >= 0, got -0.1'),
     ({'refinement': 'more'}, "refinement 'more' is not known; known are none, instruments"),
 ])
 def test_a_bad_value_is_named_with_what_is_known(options, message):

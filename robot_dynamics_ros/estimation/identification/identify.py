@@ -25,17 +25,18 @@ from robot_dynamics_ros.estimation.identification.result import (
 from robot_dynamics_ros.estimation.identification.study import Study, StudyFit
 from robot_dynamics_ros.estimation.identification.verdict import judged, relative_errors
 from robot_dynamics_ros.estimation.recordings.recording import Recording
-from robot_dynamics_ros.estimation.regression.friction_choice import STRIBECK_PARTS
+from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
 from robot_dynamics_ros.estimation.regression.instruments import half_samples
 from robot_dynamics_ros.estimation.regression.jackknife import jackknifed
 from robot_dynamics_ros.estimation.regression.least_squares import essential_parameters
 from robot_dynamics_ros.estimation.regression.lin_recursion import lin_recursion
 from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
-from robot_dynamics_ros.estimation.regression.rows import regression_rows
+from robot_dynamics_ros.estimation.regression.rows import RowFilter, regression_rows
 from robot_dynamics_ros.estimation.regression.time_blocks import block_numbers, folds_of, last_part
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing.preparation import Prepared, prepare
+from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
 
 Progress = Callable[[float, str], None]
 
@@ -73,10 +74,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     report = progress or (lambda part, text: None)
     report(0.0, 'smoothing')
     prepared = prepare(chain, recordings, meaning, settings)
-    stribeck = None
-    if settings.friction == 'stribeck':
-        stribeck = np.outer(STRIBECK_PARTS, np.maximum(prepared.velocity, _SLOWEST))
-    terms = TorqueTerms(chain, gravity_removed=meaning.gravity_removed, stribeck=stribeck,
+    terms = TorqueTerms(chain, gravity_removed=meaning.gravity_removed,
                         friction=settings.friction != 'none')
     rows = regression_rows(terms, prepared.samples, prepared.moving, prepared.parallel_cutoff,
                            lambda part: report(0.1 + 0.5 * part, 'regressor'))
@@ -84,18 +82,19 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
         raise IdentificationError('not identifiable: no usable sample is left '
                                   f'({prepared.cut_out})')
     report(0.6, 'least squares')
-    halves = None
+    signals, halves = _friction_signals(terms, prepared, prepared.samples), None
     if settings.refinement == 'instruments':
-        first, second = (regression_rows(
-            terms, half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start),
-            prepared.moving, prepared.parallel_cutoff) for start in (0, 1))
-        halves = (first, second)
+        parts = [half_samples(prepared.stretches, prepared.samples, prepared.cutoff, start)
+                 for start in (0, 1)]
+        halves = [(regression_rows(terms, part, prepared.moving, prepared.parallel_cutoff),
+                   _friction_signals(terms, prepared, part)) for part in parts]
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
-    study = Study(terms, rows, prepared.velocity, prepared.acceleration, settings, blocks, halves)
+    study = Study(terms, rows, signals, np.maximum(prepared.velocity, _SLOWEST),
+                  prepared.acceleration, settings, blocks, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     if settings.method != 'lin':  # that has its own
-        final = replace(final, fit=jackknifed(final.fit, rows.of_columns(final.unknowns.columns),
-                                              final.prior, settings.method))
+        final = replace(final, fit=jackknifed(final.fit, final.rows, final.prior,
+                                              settings.method))
     tested: Sequence[int] = range(settings.folds)
     if settings.last_part is not None:
         blocks, tested = last_part(len(rows), settings.last_part), [1]
@@ -103,12 +102,18 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
     for k, (training, test) in enumerate(folds_of(blocks, rows.states, tested)):
         report(0.7 + 0.3 * k / settings.folds, 'held-out test')
         if np.sum(rows.usable[training]) > 2 * len(final.unknowns):
-            held_out[test] = study.fitted(training).torque(rows.Y[test])
+            held_out[test] = study.fitted(training).torque[test]
     step = float(np.median(np.diff(rows.t)))
     result = _result(study, final, held_out, prepared, meaning,
                      tuple(length * step for length in periods))
     report(1.0, 'done')
     return result
+
+
+def _friction_signals(terms: TorqueTerms, prepared: Prepared,
+                      samples: Sequence[SmoothedSamples]) -> FrictionSignals:
+    """Return what friction is multiplied with, at the rows of these samples."""
+    return FrictionSignals(terms, RowFilter(samples, prepared.moving, prepared.parallel_cutoff))
 
 
 def _recordings(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
@@ -133,10 +138,9 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
             effort: EffortSemantics, periods: tuple[float, ...]) -> Identification:
     """Assemble the result."""
     chain, rows, unknowns = study.terms.chain, study.rows, final.unknowns
-    columns = list(unknowns.columns)
     x_urdf = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
-    comparison = TorqueComparison(rows.t, rows.tau, final.torque(rows.Y), held_out,
-                                  rows.Y[:, :, columns] @ x_urdf, rows.usable, rows.stretch)
+    comparison = TorqueComparison(rows.t, rows.tau, final.torque, held_out,
+                                  final.rows.Y @ x_urdf, rows.usable, rows.stretch)
     excited = final.excited
     parameters = _parameters(unknowns, final, x_urdf, excited)
     p = len(unknowns.mlc)
@@ -158,11 +162,11 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
                                      prepared.torque),
                      relative_errors(rows.tau, comparison.urdf, tested, turning).total,
                      study.settings.error_limit, against, chain.joint_names)
-    _, diagnosis = lin_recursion(rows.of_columns(columns), unknowns.blocks, unknowns.names,
+    _, diagnosis = lin_recursion(final.rows, unknowns.blocks, unknowns.names,
                                  chain.joint_names, x_urdf)
     mlc = replace(unknowns.mlc, formulas=unknowns.formulas).with_values(
         unknowns.minimal(final.fit.x))
-    physics = unknowns.physics(final.fit.x, final.candidate.stribeck_velocity)
+    physics = unknowns.physics(final.fit.x, final.law)
     sure = dict(zip(unknowns.names, excited.tolist()))
     residual = np.sqrt(np.sum(np.where(rows.usable, rows.tau - comparison.predicted, 0.0) ** 2,
                               axis=0) / rows.counts())

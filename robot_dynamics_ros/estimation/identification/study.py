@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.estimation.regression.friction_choice import (
-    FrictionCandidate,
-    chosen_friction,
-    friction_candidates,
+    FrictionCandidates,
+    FrictionData,
+    chosen_law,
 )
+from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
+from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals, Loads
 from robot_dynamics_ros.estimation.regression.instruments import instrumental_fit
 from robot_dynamics_ros.estimation.regression.least_squares import Fit, fit
 from robot_dynamics_ros.estimation.regression.lin_recursion import lin_fit
@@ -27,7 +30,12 @@ from robot_dynamics_ros.estimation.settings import IdentificationSettings
 _EXCITED = 0.3
 
 #: Terms that cannot be negative.
-NOT_NEGATIVE = ('Ia', 'Fv', 'Fc')
+NOT_NEGATIVE = ('Ia', 'Fv', 'Fc', 'Fl')
+
+#: The law is chosen again after each of the first fits; then the load is improved, until no
+#: friction per load moves by more than this [1], or so often.
+_CHOICES, _SETTLED, _PASSES = 2, 1e-5, 10
+
 
 def excited_unknowns(standard_deviations: Array, prior: Prior, fixed: Mask) -> Mask:
     """
@@ -45,28 +53,28 @@ class StudyFit:
     """
     Parameters fitted to some rows.
 
-    :param candidate: chosen friction law.
+    :param law: chosen friction law; None = no friction.
+    :param unknowns: unknowns that were solved for.
     :param fit: result of the least squares.
     :param prior: belief it started from.
+    :param rows: all rows, with the columns of the unknowns.
     """
 
-    candidate: FrictionCandidate
+    law: FrictionLaw | None
+    unknowns: Unknowns
     fit: Fit
     prior: Prior
-
-    @property
-    def unknowns(self) -> Unknowns:
-        """Unknowns that were solved for."""
-        return self.candidate.unknowns
+    rows: Rows
 
     @property
     def excited(self) -> Mask:
         """Unknowns (u,) that the data determine."""
         return excited_unknowns(self.fit.standard_deviations, self.prior, self.fit.fixed)
 
-    def torque(self, Y: Array) -> Array:
-        """Return the torque (N, n) on rows with all columns (N, n, P)."""
-        return np.asarray(Y[:, :, list(self.unknowns.columns)] @ self.fit.x)
+    @property
+    def torque(self) -> Array:
+        """Torque (N, n) at all rows."""
+        return np.asarray(self.rows.Y @ self.fit.x)
 
 
 class Study:
@@ -75,21 +83,26 @@ class Study:
 
     :param terms: columns of the regressor.
     :param rows: all rows with all columns.
+    :param signals: what the friction is multiplied with, at these rows.
     :param velocity: (n,) typical velocities [rad/s, m/s].
     :param acceleration: (n,) typical accelerations [rad/s^2, m/s^2].
     :param settings: settings of the identification.
-    :param blocks: (N,) blocks of time of the rows, to choose the prior by.
-    :param halves: the same rows from either half of the recorded samples, for instrumental
-        variables; None = least squares only.
+    :param blocks: (N,) blocks of time of the rows, to choose prior and friction law by.
+    :param halves: the same rows and signals from either half of the recorded samples, for
+        instrumental variables; None = least squares only.
     """
 
-    def __init__(self, terms: TorqueTerms, rows: Rows, velocity: Array, acceleration: Array,
-                 settings: IdentificationSettings, blocks: Blocks,
-                 halves: tuple[Rows, Rows] | None = None) -> None:
+    def __init__(self, terms: TorqueTerms, rows: Rows, signals: FrictionSignals, velocity: Array,
+                 acceleration: Array, settings: IdentificationSettings, blocks: Blocks,
+                 halves: Sequence[tuple[Rows, FrictionSignals]] | None = None) -> None:
         self.terms, self.rows, self.settings = terms, rows, settings
+        self._signals = signals
         self._velocity, self._acceleration = velocity, acceleration
         self._blocks, self._halves = blocks, halves
-        self._candidates = friction_candidates(terms)
+        self._plain = terms.choice()
+        self._candidates = FrictionCandidates.of(
+            terms.chain.joint_physics, velocity, stribeck=settings.friction != 'coulomb',
+            others=settings.friction == 'auto', coulomb_velocity=settings.coulomb_velocity)
 
     def _prior(self, unknowns: Unknowns, torque: Array, room: float) -> Prior:
         """Return the prior, given the typical torques (n,) and a factor of its deviations."""
@@ -98,24 +111,73 @@ class Study:
 
     def fitted(self, chosen: Mask) -> StudyFit:
         """Return the parameters fitted to the chosen samples (N,) only."""
-        rows = self.rows.of_samples(chosen)
-        torque = rows.rms_torque()
-        plain = self._candidates[0].unknowns
-        room = chosen_room(rows.of_columns(plain.columns), self._blocks[chosen],
-                           lambda room: self._prior(plain, torque, room))
-        candidate = chosen_friction(self._candidates, rows,
-                                    lambda unknowns: self._prior(unknowns, torque, room))
-        unknowns = candidate.unknowns
-        prior = self._prior(unknowns, torque, room)
-        not_negative = np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
+        rows = self.rows.of_columns(self._plain.columns)
+        torque = rows.of_samples(chosen).rms_torque()
+        room = chosen_room(rows.of_samples(chosen), self._blocks[chosen],
+                           lambda room: self._prior(self._plain, torque, room))
+        found = self._solved(None, self._plain, rows, chosen,
+                             self._prior(self._plain, torque, room))
+        if self.settings.friction == 'none':
+            return self._finished(found, chosen, [])
+        law = FrictionLaw.plain(len(torque), self.terms.chain.joint_physics.coulomb_velocity)
+        shares = np.zeros(0)
+        for k in range(_PASSES):
+            loads = self._signals.loads(found.fit.x, found.unknowns)
+            if k < _CHOICES:
+                law, before = chosen_law(self._friction(found, chosen, loads),
+                                         self._candidates), law
+                if k and np.array_equal(law.numbers, before.numbers):
+                    k = _CHOICES
+            unknowns = self._plain.with_law(law)
+            found = self._solved(law, unknowns,
+                                 self._signals.rows(self.rows, unknowns, law, loads), chosen,
+                                 self._prior(unknowns, torque, room))
+            former, shares = shares, found.fit.x[[name.startswith('Fl')
+                                                  for name in unknowns.names]]
+            if k + 1 >= _CHOICES and (shares.size == 0 or (
+                    former.size == shares.size
+                    and np.max(np.abs(shares - former)) < _SETTLED)):
+                break
+        return self._finished(found, chosen, loads)
+
+    def _solved(self, law: FrictionLaw | None, unknowns: Unknowns, rows: Rows, chosen: Mask,
+                prior: Prior) -> StudyFit:
         method = 'weighted' if self.settings.method == 'lin' else self.settings.method
-        outcome = fit(rows.of_columns(unknowns.columns), prior, method, not_negative)
+        return StudyFit(law, unknowns, fit(rows.of_samples(chosen), prior, method,
+                                           _not_negative(unknowns)), prior, rows)
+
+    def _friction(self, found: StudyFit, chosen: Mask, loads: Loads) -> FrictionData:
+        """Return what links and rotors leave over of the torques of the motors."""
+        rigid = [not name.startswith(('Fv', 'Fc', 'offset', 'Fs', 'Fl', 'Fa'))
+                 for name in found.unknowns.names]
+        J = np.linalg.inv(self.terms.transmission.inverse)
+        rest = found.rows.tau - found.rows.Y[:, :, rigid] @ found.fit.x[rigid]
+        weights = np.zeros(rest.shape)
+        weights[chosen] = found.fit.weights
+        weights = np.where(self.rows.usable, weights, 0.0)
+        return FrictionData(self._signals, chosen, rest @ J, self._signals.load(loads),
+                            np.stack([np.min(weights[:, column != 0.0], axis=1)
+                                      for column in J.T], axis=1), self._blocks,
+                            np.array([np.max(found.fit.correlation[column != 0.0])
+                                      for column in J.T]))
+
+    def _finished(self, found: StudyFit, chosen: Mask, loads: Loads) -> StudyFit:
+        """Return a fit by Lin's procedure or instrumental variables where they are asked for."""
         if self.settings.method == 'lin':
-            outcome = lin_fit(outcome, rows.of_columns(unknowns.columns), unknowns.blocks,
-                              unknowns.names, self.terms.chain.joint_names, not_negative)
-        if self._halves is not None:
-            first, second = (half.of_samples(chosen).of_columns(unknowns.columns)
-                             for half in self._halves)
-            outcome = instrumental_fit(outcome, prior, (first, second), rows.tau,
-                                       not_negative)
-        return StudyFit(candidate, outcome, prior)
+            unknowns = found.unknowns
+            found = replace(found, fit=lin_fit(
+                found.fit, found.rows.of_samples(chosen), unknowns.blocks, unknowns.names,
+                self.terms.chain.joint_names, _not_negative(unknowns)))
+        if self._halves is None:
+            return found
+        halves = [(rows.of_columns(found.unknowns.columns) if found.law is None
+                   else signals.rows(rows, found.unknowns, found.law, loads)).of_samples(chosen)
+                  for rows, signals in self._halves]
+        return replace(found, fit=instrumental_fit(
+            found.fit, found.prior, (halves[0], halves[1]), self.rows.tau[chosen],
+            _not_negative(found.unknowns)))
+
+
+def _not_negative(unknowns: Unknowns) -> Mask:
+    """Return the mask (u,) of the unknowns that cannot be negative."""
+    return np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])

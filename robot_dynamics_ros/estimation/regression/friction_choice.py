@@ -1,80 +1,284 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Choice of the friction law: with Stribeck friction or without, and which Stribeck velocity.
+Choice of the friction law of every motor: the data decide, nothing is imposed.
 
-The Stribeck velocity enters the torque nonlinearly. A few candidates, fractions of the typical
-velocity of each joint, are tried. The likelihood of the data decides among them, and Schwarz's
-criterion (a penalty for every further unknown) whether the law without this term is good enough.
+What a law has beside Coulomb and viscous friction enters the torque nonlinearly: the smoothness of
+the sign, the distance over which friction turns after a reversal, the Stribeck velocity; or it
+multiplies the load, which is known from the last fit. Candidates are compared on the torque that
+links and rotors leave over, motor by motor, by how well blocks of time are predicted that a law
+was not fitted to. A further term must lower that error by more than chance would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.estimation.regression.least_squares import (
-    Solution,
-    integrated_correlation,
-    joint_triangles,
-    reweighted,
-)
-from robot_dynamics_ros.estimation.regression.prior import Prior
-from robot_dynamics_ros.estimation.regression.rows import Rows
-from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
+from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
+from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
+from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 
-#: Candidates, as fractions of the root mean square velocity of a joint.
+#: Stribeck velocities, as fractions of the root mean square velocity of a joint.
 STRIBECK_PARTS = (0.06, 0.12, 0.25, 0.5, 1.0)
+
+#: Velocities of the smooth sign [rad/s, m/s].
+COULOMB_VELOCITIES = (0.003, 0.01, 0.03, 0.1)
+
+#: Distances over which friction turns after a reversal [rad, m].
+PRESLIDING = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+
+#: Errors that differ by less than this part are equally good.
+_EQUAL = 0.01
+
+#: Errors below this part of the friction torque are good enough: no friction repeats better.
+_FLOOR = 3e-3
+
+#: A term that adds less than this part of the friction torque is not worth having.
+_SMALL = 0.02
+
+#: Errors below this part are rounding errors.
+_ROUNDING = 1e-9
+
+#: How often the distances and the other terms of the law are found in turn.
+_ROUNDS = 2
+
+#: Steps of the last search for the distance, as factors.
+_STEPS = (1.7, 1.3, 1.1)
 
 
 @dataclass(frozen=True, eq=False)
-class FrictionCandidate:
+class FrictionCandidates:
     """
-    A friction law to try.
+    Friction laws to choose from.
 
-    :param unknowns: unknowns of the torque with this law.
-    :param stribeck_velocity: (n,) Stribeck velocities [rad/s, m/s]; None = Coulomb and viscous
-        friction only.
+    :param coulomb_velocities: velocities of the smooth sign [rad/s, m/s], the preferred one first.
+    :param presliding: (n,) distances each [rad, m]; the first is 0.
+    :param stribeck: (n,) Stribeck velocities each [rad/s, m/s]; the first is 0.
+    :param loaded: friction may grow with the load.
+    :param asymmetric: viscous friction may depend on the direction.
     """
 
-    unknowns: Unknowns
-    stribeck_velocity: Array | None
+    coulomb_velocities: tuple[float, ...]
+    presliding: tuple[Array, ...]
+    stribeck: tuple[Array, ...]
+    loaded: bool
+    asymmetric: bool
+
+    @classmethod
+    def of(cls, physics: JointPhysics, velocity: Array, *, stribeck: bool = True,
+           others: bool = True, coulomb_velocity: float | None = None) -> FrictionCandidates:
+        """
+        Return the laws that are tried for a robot, those that it is said to have first.
+
+        :param physics: joint physics of the chain.
+        :param velocity: (n,) typical velocities [rad/s, m/s].
+        :param stribeck: try static friction.
+        :param others: try load, direction and presliding.
+        :param coulomb_velocity: velocity of the smooth sign [rad/s, m/s]; None = found.
+        """
+        n = len(physics)
+        own = physics.coulomb_velocity if coulomb_velocity is None else coulomb_velocity
+        signs = (own, *(each for each in COULOMB_VELOCITIES
+                        if coulomb_velocity is None and each != own))
+        distances, velocities = [np.zeros(n)], [np.zeros(n)]
+        if others:
+            distances += [np.full(n, each) for each in PRESLIDING]
+            if physics.presliding is not None:
+                distances.insert(1, physics.presliding)
+        if stribeck:
+            velocities += [part * velocity for part in STRIBECK_PARTS]
+            if physics.stribeck_velocity is not None:
+                velocities.insert(1, physics.stribeck_velocity)
+        return cls(signs, tuple(distances), tuple(velocities), others, others)
 
 
-def friction_candidates(terms: TorqueTerms) -> list[FrictionCandidate]:
-    """Return the law without a Stribeck term, then one law for every candidate velocity."""
-    n = len(terms.chain)
-    return [FrictionCandidate(terms.choice(None), None),
-            *(FrictionCandidate(terms.choice([k] * n), velocities)
-              for k, velocities in enumerate(terms.stribeck))]
-
-
-def chosen_friction(candidates: Sequence[FrictionCandidate], rows: Rows,
-                    believed: Callable[[Unknowns], Prior]) -> FrictionCandidate:
+@dataclass(frozen=True, eq=False)
+class FrictionData:
     """
-    Return the law that explains the rows best for its number of unknowns.
+    What friction laws are compared on.
 
-    :param candidates: laws to choose from; the residuals of the first one give the correlation
-        in time.
-    :param rows: rows with all columns of the terms.
-    :param believed: function that returns the prior of unknowns.
+    :param signals: signals of the motors at all rows.
+    :param chosen: (rows,) rows that the law may be chosen by.
+    :param torque: (rows, n) torque of every motor beside that of links and rotors [N m, N].
+    :param load: (rows, n) size of the load of every motor [N m, N].
+    :param weights: (rows, n) weights of the squared errors; 0 = not usable.
+    :param blocks: (rows,) blocks of time.
+    :param correlation: (n,) number of rows that carry the information of one independent one.
     """
-    if len(candidates) == 1:
-        return candidates[0]
-    triangles = joint_triangles(rows, np.ones(rows.tau.shape))
-    counts = rows.counts()
 
-    def solved(candidate: FrictionCandidate, correlation: Array) -> Solution:
-        columns = [*candidate.unknowns.columns, -1]
-        return reweighted([T[:, columns] for T in triangles], counts, correlation,
-                          believed(candidate.unknowns))
+    signals: FrictionSignals
+    chosen: Mask
+    torque: Array
+    load: Array
+    weights: Array
+    blocks: Blocks
+    correlation: Array
 
-    plain = candidates[0].unknowns.columns
-    first = solved(candidates[0], np.ones(counts.size))
-    correlation = integrated_correlation(rows.of_columns(plain).residuals(first.x))
-    samples = counts / correlation
-    costs = [2.0 * np.sum(samples * np.log(solved(candidate, correlation).residual_sigma))
-             + len(candidate.unknowns) * np.log(np.sum(samples)) for candidate in candidates]
-    return candidates[int(np.argmin(costs))]
+    @property
+    def price(self) -> Array:
+        """
+        By how much a further term must lower the logarithm of the error of a motor (n,).
+
+        Schwarz's criterion, and what is not worth a term even in the longest recording.
+        """
+        count = np.maximum(np.sum(self.weights[self.chosen] > 0.0, axis=0) / self.correlation, 3.0)
+        return np.asarray(_EQUAL + 0.5 * np.log(count) / count)
+
+    def errors(self, laws: Sequence[FrictionLaw], motors: Sequence[int],
+               exact: bool = False) -> Array:
+        """
+        Return the logarithms of the errors (motors, laws), at least a part of the friction.
+
+        Infinite for a law with impossible values: friction that falls with the load, a static
+        part below zero, viscous friction that drives; or with a term that adds next to nothing.
+
+        :param exact: return the errors as they are.
+        """
+        columns = [(law, self.signals.direction(law), self.signals.excess(law)) for law in laws]
+        plain = [not (law.names or np.any(law.presliding)) for law in laws]
+        return np.array([self._errors(j, columns, np.array(plain), exact) for j in motors])
+
+    def _errors(self, motor: int, columns: Sequence[tuple[FrictionLaw, Array, Array]],
+                plain: Mask, exact: bool) -> Array:
+        use = self.chosen & (self.weights[:, motor] > 0.0)
+        if not np.any(use):  # nothing speaks for any law
+            return np.zeros(len(columns))
+        designs = np.zeros((len(columns), int(use.sum()), 6))
+        designs[:, :, 0], designs[:, :, 1] = self.signals.velocity[use, motor], 1.0
+        load, speed = self.load[use, motor], self.signals.speed[use, motor]
+        for design, (law, direction, excess) in zip(designs, columns):
+            design[:, 2] = direction[use, motor]
+            if law.stribeck_velocity[motor] > 0.0:
+                design[:, 3] = excess[use, motor]
+            if law.loaded[motor]:
+                design[:, 4] = design[:, 2] * load
+            if law.asymmetric[motor]:
+                design[:, 5] = speed
+        root = np.sqrt(self.weights[use, motor])
+        x, error = _held_out(designs * root[:, None], self.torque[use, motor] * root,
+                             self.blocks[use], _ROUNDING if exact else _FLOOR)
+        viscous, _, coulomb, static, loaded, asymmetry = x.T
+        odd = (loaded < 0.0) | (np.abs(asymmetry) > np.maximum(viscous, 0.0)) | (
+            (static != 0.0) & (coulomb + static < 0.0))
+        adds = np.linalg.norm(designs[:, :, 3:], axis=1) * np.abs(x[:, 3:])
+        odd |= np.any((x[:, 3:] != 0.0) & (
+            adds < _SMALL * np.linalg.norm(self.torque[use, motor])), axis=1)
+        return error if exact else np.where(odd & ~plain, np.inf, error)
+
+
+def _held_out(A: Array, b: Array, blocks: Blocks, floor: float) -> tuple[Array, Array]:
+    """
+    Return the solutions (D, k) and the logarithms of the errors of held-out blocks (D,).
+
+    :param A: (D, N, k) designs; a column of zeros has the value 0.
+    :param b: (N,) torques.
+    :param blocks: (N,) blocks of time.
+    :param floor: smallest error, as a part of b.
+    """
+    parts = [blocks == number for number in np.unique(blocks)]
+    G = np.stack([np.swapaxes(A[:, part], 1, 2) @ A[:, part] for part in parts], axis=1)
+    c = np.stack([np.swapaxes(A[:, part], 1, 2) @ b[part] for part in parts], axis=1)
+    whole, sums = G.sum(axis=1, keepdims=True), c.sum(axis=1, keepdims=True)
+    scale = np.sqrt(np.einsum('dbii->dbi', whole))
+    scale[scale == 0.0] = np.inf
+    ridge = 1e-10 * np.eye(A.shape[2]) + np.einsum('dbi,ij->dbij', np.isinf(scale) * 1.0,
+                                                   np.eye(A.shape[2]))
+
+    def solved(gram: Array, right: Array) -> Array:
+        scaled = gram / (scale[..., None] * scale[..., None, :]) + ridge
+        return np.asarray(np.linalg.solve(scaled, (right / scale)[..., None])[..., 0] / scale)
+
+    x = solved(whole, sums)[:, 0]
+    others = solved(whole - G, sums - c) if len(parts) > 1 else x[:, None]
+    squares = sum(float(b[part] @ b[part]) for part in parts)
+    errors = squares + np.einsum('dbi,dbij,dbj->d', others, G, others) - 2.0 * np.einsum(
+        'dbi,dbi->d', others, c)
+    return x, 0.5 * np.log(np.maximum(errors, floor ** 2 * squares + 1e-300))
+
+
+def chosen_law(data: FrictionData, candidates: FrictionCandidates) -> FrictionLaw:
+    """
+    Return the friction law of every motor.
+
+    For every smoothness of the sign, first the distance of presliding of each motor, then its
+    static friction, load and direction; the smoothness that suits all motors; then the distance
+    once more, now exactly.
+
+    :param data: rows of the training data.
+    :param candidates: laws to choose from.
+    """
+    laws = [_for_velocity(data, candidates, velocity)
+            for velocity in candidates.coulomb_velocities]
+    totals = np.array([np.mean(errors) for _, errors in laws])
+    best = int(np.argmin(totals))
+    law = laws[0 if totals[0] <= totals[best] + _EQUAL else best][0]
+    if not candidates.loaded:
+        return law
+    for _ in range(_ROUNDS):  # a distance that is off the grid looks like other terms
+        law, _ = _each_motor(data, [replace(law, presliding=distance)
+                                    for distance in (*candidates.presliding, law.presliding)])
+        law = _searched(data, law)
+        law, _ = _with_terms(data, candidates, law)
+    return law
+
+
+def _for_velocity(data: FrictionData, candidates: FrictionCandidates,
+                  velocity: float) -> tuple[FrictionLaw, Array]:
+    """Return the best law with a given velocity of the smooth sign, and its errors (n,)."""
+    plain = FrictionLaw.plain(data.torque.shape[1], velocity)
+    law, _ = _each_motor(data, [
+        replace(plain, presliding=distance, loaded=loaded)
+        for distance, loaded in product(candidates.presliding, _with(plain, candidates.loaded))])
+    return _with_terms(data, candidates, law)
+
+
+def _with_terms(data: FrictionData, candidates: FrictionCandidates,
+                law: FrictionLaw) -> tuple[FrictionLaw, Array]:
+    """Return the law with the static friction, load and asymmetry that the data call for."""
+    return _each_motor(data, [
+        replace(law, stribeck_velocity=stribeck, loaded=loaded, asymmetric=asymmetric)
+        for stribeck, loaded, asymmetric in product(
+            candidates.stribeck, _with(law, candidates.loaded),
+            _with(law, candidates.asymmetric))])
+
+
+def _with(law: FrictionLaw, allowed: bool) -> list[Mask]:
+    """Return flags (n,) of a term: of no motor and, if it is allowed, of all."""
+    return [np.full(law.presliding.size, has) for has in ((False, True) if allowed else (False,))]
+
+
+def _each_motor(data: FrictionData,
+                laws: Sequence[FrictionLaw]) -> tuple[FrictionLaw, Array]:
+    """Return for every motor the simplest law that is good, put together, and the errors (n,)."""
+    motors = range(data.torque.shape[1])
+    errors = data.errors(laws, motors)
+    terms = np.array([(law.presliding > 0.0) * 1 + (law.stribeck_velocity > 0.0) + law.loaded
+                      + law.asymmetric for law in laws])
+    places = np.argmin(errors + data.price[:, None] * terms.T, axis=1).tolist()
+    chosen = [laws[k] for k in places]
+    parts = {name: np.array([getattr(law, name)[j] for j, law in enumerate(chosen)])
+             for name in ('presliding', 'stribeck_velocity', 'loaded', 'asymmetric')}
+    return (FrictionLaw(laws[0].coulomb_velocity, **parts),
+            np.array([errors[j, k] for j, k in enumerate(places)]))
+
+
+def _searched(data: FrictionData, law: FrictionLaw) -> FrictionLaw:
+    """Return the law with distances of presliding at the vertex of a parabola, not on a grid."""
+    turning = np.flatnonzero(law.presliding > 0.0)
+    for step in _STEPS if turning.size else ():
+        around = [replace(law, presliding=law.presliding * factor)
+                  for factor in (1.0 / step, 1.0, step)]
+        distance = law.presliding.copy()
+        errors = np.exp(2.0 * data.errors(around, turning.tolist(), exact=True))
+        for j, (left, middle, right) in zip(turning, errors):
+            bend = left - 2.0 * middle + right
+            if np.isfinite(bend):
+                move = 0.5 * (left - right) / bend if bend > 0.0 else np.sign(left - right)
+                distance[j] *= step ** np.clip(move, -1.0, 1.0)
+        law = replace(law, presliding=distance)
+    return law

@@ -12,9 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
+from robot_dynamics_ros.dynamics.joints.joint_terms import EXACT_SIGN, dry_friction_level
+from robot_dynamics_ros.dynamics.joints.presliding import directed
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,50 @@ class FrictionLaw:
         return cls(physics.coulomb_velocity, given(physics.presliding),
                    given(physics.stribeck_velocity), np.full(n, physics.load_friction is not None),
                    np.full(n, physics.viscous_asymmetry is not None))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the unknowns beside Fc and Fv, e.g. ``Fs1``, ``Fl3``, ``Fa2``."""
+        return tuple(f'{term}{j + 1}' for term, has in self._terms.items()
+                     for j in np.flatnonzero(has))
+
+    @property
+    def _terms(self) -> dict[str, Mask]:
+        return {'Fs': self.stribeck_velocity > 0.0, 'Fl': self.loaded, 'Fa': self.asymmetric}
+
+    def direction(self, z: Array, velocity: Array) -> Array:
+        """
+        Return the direction of the dry friction of every motor (N, n).
+
+        :param z: (N, n) state of the friction; see `presliding_state`.
+        :param velocity: (N, n) motor velocities [rad/s, m/s].
+        """
+        sharpness = 1.0 / self.coulomb_velocity if self.coulomb_velocity else EXACT_SIGN
+        return directed(z, velocity, self.presliding, sharpness)
+
+    def excess(self, direction: Array, velocity: Array) -> Array:
+        """Return the part of the direction near standstill (N, n); 0 without Stribeck velocity."""
+        has = self.stribeck_velocity > 0.0
+        near = dry_friction_level(velocity, 0.0, 1.0, np.where(has, self.stribeck_velocity, 1.0),
+                                  np.exp)
+        return np.where(has, near * direction, 0.0)
+
+    def columns(self, direction: Array, excess: Array, loaded: Array, speed: Array) -> Array:
+        """
+        Return the signals of `names` (N, extra), each of its motor.
+
+        :param direction: (N, n) direction of the dry friction.
+        :param excess: (N, n) part of it near standstill.
+        :param loaded: (N, n) direction times size of the load [N m, N].
+        :param speed: (N, n) size of the velocity [rad/s, m/s].
+        """
+        signals = {'Fs': excess, 'Fl': loaded, 'Fa': speed}
+        return np.concatenate([signals[term][:, has] for term, has in self._terms.items()], axis=1)
+
+    @property
+    def motors(self) -> NDArray[np.int64]:
+        """Motors (extra,) that the unknowns of `names` belong to."""
+        return np.concatenate([np.flatnonzero(has) for has in self._terms.values()])
 
     @property
     def numbers(self) -> Array:

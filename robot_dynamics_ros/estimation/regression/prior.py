@@ -20,6 +20,9 @@ from robot_dynamics_ros.estimation.regression.torque_terms import Unknowns
 #: Mass [kg] and reach [m] assumed for links that a URDF leaves without mass or extent.
 _SMALLEST_MASS, _SMALLEST_REACH = 0.5, 0.1
 
+#: Friction per unit of load of an ordinary gear [1].
+_LOAD_FRICTION = 0.3
+
 
 @dataclass(frozen=True, eq=False)
 class Prior:
@@ -57,7 +60,9 @@ def prior_from_chain(unknowns: Unknowns, torque: Array, velocity: Array,
     if acceleration is not None:  # the rotor of a small link may be the largest part of it
         rotor = np.maximum(rotor, largest / np.maximum(acceleration, 1e-3))
     of_term = {'Ia': rotor, 'Fc': largest, 'Fs': largest, 'offset': largest,
-               'Fv': largest / np.maximum(velocity, 1e-3)}
+               'Fv': largest / np.maximum(velocity, 1e-3),
+               'Fa': largest / np.maximum(velocity, 1e-3),
+               'Fl': np.full(len(chain), _LOAD_FRICTION)}
     sigma = [of_mass[units[name]][block] if name in units else _of_joint(of_term, name)
              for name, block in zip(unknowns.names, unknowns.blocks)]
     mean = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -88,26 +89,73 @@ class Rows:
         return np.asarray(np.sqrt(squares / self.counts()))
 
 
+@dataclass(frozen=True, eq=False)
+class RowFilter:
+    """
+    The way from smoothed samples to rows: a parallel filter, then every k-th usable sample.
+
+    Columns that are not linear in the motion (friction, products of velocities) do not match a
+    torque that was filtered like the motion. The parallel filter, applied to columns and torque
+    alike, removes the difference.
+
+    :param samples: smoothed samples of each stretch.
+    :param moving: mask of the samples of each stretch to use.
+    :param cutoff: cut-off frequency of the filter on columns and torque [Hz]; None = no filter.
+    """
+
+    samples: Sequence[SmoothedSamples]
+    moving: Sequence[Mask]
+    cutoff: float | None
+
+    @cached_property
+    def usable(self) -> list[Mask]:
+        """Masks (N, n) of the samples of each stretch that may be compared."""
+        usable = [part.usable & use[:, None] for part, use in zip(self.samples, self.moving)]
+        if self.cutoff is None:
+            return usable
+        return [shrunk(mask, int(np.ceil(0.25 / (self.cutoff * part.step))))
+                for mask, part in zip(usable, self.samples)]
+
+    @cached_property
+    def picked(self) -> list[Mask]:
+        """Masks (N,) of the samples of each stretch that become rows."""
+        result = []
+        for part, usable in zip(self.samples, self.usable):
+            every = 1 if self.cutoff is None else max(
+                1, int(1.0 / (part.step * _KEPT * self.cutoff)))
+            pick = np.zeros(len(part), dtype=np.bool_)
+            pick[::every] = True
+            result.append(pick & np.any(usable, axis=1))
+        return result
+
+    def filtered(self, number: int, values: Array) -> Array:
+        """Return values (N, ...) at the samples of a stretch, filtered, at its rows."""
+        if self.cutoff is not None:
+            values = low_pass(values, self.samples[number].step, self.cutoff)
+        return values[self.picked[number]]
+
+    def at_rows(self, values: Sequence[Array]) -> Array:
+        """Return values (N, ...) at the samples of each stretch, filtered, at all rows."""
+        return np.concatenate([self.filtered(k, each) for k, each in enumerate(values)])
+
+
 def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
                     moving: Sequence[Mask], parallel_cutoff: float | None,
                     progress: Progress | None = None) -> Rows:
     """
     Return the usable rows of all stretches.
 
-    Columns that are not linear in the motion (friction, products of velocities) do not match a
-    torque that was filtered like the motion. The parallel filter, applied to columns and torque
-    alike, removes the difference.
-
     :param terms: columns of the regressor.
     :param samples: smoothed samples of each stretch.
     :param moving: mask of the samples of each stretch to use.
-    :param parallel_cutoff: cut-off frequency of the filter on columns and torque [Hz]; None = no
-        such filter.
+    :param parallel_cutoff: cut-off frequency of the filter on columns and torque [Hz], see
+        `RowFilter`; None = no such filter.
     :param progress: function that is called with the part that is done.
     """
+    way = RowFilter(samples, moving, parallel_cutoff)
     parts: list[Rows] = []
     total, done = sum(len(each) for each in samples), 0
-    for number, (part, use) in enumerate(zip(samples, moving)):
+    for number, part in enumerate(samples):
         Y = np.empty((len(part), len(terms.chain), len(terms.columns)))
         for first in range(0, len(part), _CHUNK):
             chunk = slice(first, first + _CHUNK)
@@ -115,17 +163,12 @@ def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
             done += min(_CHUNK, len(part) - first)
             if progress is not None:
                 progress(done / total)
-        tau, usable, every = part.tau, part.usable & use[:, None], 1
         if parallel_cutoff is not None:
             Y = _filtered_columns(Y, part.step, parallel_cutoff)
-            tau = low_pass(tau, part.step, parallel_cutoff)
-            usable = shrunk(usable, int(np.ceil(0.25 / (parallel_cutoff * part.step))))
-            every = max(1, int(1.0 / (part.step * _KEPT * parallel_cutoff)))
-        pick = np.zeros(len(part), dtype=np.bool_)
-        pick[::every] = True
-        whole = Rows(Y, tau, usable, part.t, np.full(len(part), number),
-                     np.hstack([part.q, part.qd]))
-        parts.append(whole.of_samples(pick & np.any(usable, axis=1)))
+        pick = way.picked[number]
+        parts.append(Rows(Y[pick], way.filtered(number, part.tau), way.usable[number][pick],
+                          part.t[pick], np.full(int(pick.sum()), number),
+                          np.hstack([part.q, part.qd])[pick]))
     return Rows.stacked(parts)
 
 

@@ -3,8 +3,8 @@
 The unknowns of a robot's torque, and the columns that multiply them.
 
 All terms are linear: minimal parameters, rotor inertias, viscous and Coulomb friction, offsets,
-and optionally the excess of static over Coulomb friction (Stribeck). The Stribeck velocity enters
-nonlinearly, so there are columns for several candidates of it.
+and those of a friction law (see `FrictionLaw`): excess of static over Coulomb friction (Stribeck),
+friction under load, asymmetry.
 """
 
 from __future__ import annotations
@@ -13,19 +13,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
-from robot_dynamics_ros.dynamics.joints.joint_terms import Transmission, dry_friction
+from robot_dynamics_ros.dynamics.joints.joint_terms import Transmission
 from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.dynamics.minimal.numeric_set import independent_columns
+from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
 
 #: Number of random states at which dependent columns are found.
 _STATES = 150
 _SEED = 1995
+
+#: Friction under load is at most this part of the load.
+_MOST_LOAD_FRICTION = 0.9
 
 #: Columns shorter than this part of the longest are rounding errors of zero.
 _DUST = 1e-12
@@ -35,20 +40,19 @@ class TorqueTerms:
     """
     Columns of the torque of one robot.
 
-    The columns are those of the model, followed by n for every Stribeck candidate.
+    The columns are those of the model; those of a friction law come from `friction_columns`.
 
     :param chain: the robot; its joint physics gives `coulomb_velocity` and the coupling.
     :param gravity_removed: flag of each joint whose measured torque lacks the gravity torque.
-    :param stribeck: (candidates, n) Stribeck velocities [rad/s, m/s]; None = no such terms.
     :param friction: whether viscous and Coulomb friction are unknowns.
     """
 
     def __init__(self, chain: Chain, *, gravity_removed: Sequence[bool] | None = None,
-                 stribeck: Array | None = None, friction: bool = True) -> None:
+                 friction: bool = True) -> None:
         self.chain = chain
         self.model: Model = compile_model(chain)
         self.mlc: MlcSet = self.model.mlc
-        self.stribeck = np.zeros((0, len(chain))) if stribeck is None else stribeck
+        self.transmission = Transmission.of(chain.joint_physics)
         removed = [False] * len(chain) if gravity_removed is None else list(gravity_removed)
         self._without_gravity = np.array(removed)
         names = enumerate(self.model.columns)
@@ -58,9 +62,8 @@ class TorqueTerms:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns; names such as ``Fs3`` appear once for every candidate."""
-        excess = [f'Fs{j + 1}' for j in range(len(self.chain))]
-        return (*self.model.columns, *(excess * len(self.stribeck)))
+        """Names of the columns."""
+        return self.model.columns
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the columns (N, n, P) at N states; without gravity where it is removed."""
@@ -69,20 +72,33 @@ class TorqueTerms:
             rest = np.zeros_like(q)
             gravity = self.model.regressor(q, rest, rest)
             Y[:, self._without_gravity, :len(self.mlc)] -= gravity[:, self._without_gravity]
-        physics = self.chain.joint_physics
-        return np.concatenate(
-            [Y, *(stribeck_columns(physics, velocity, qd) for velocity in self.stribeck)], axis=-1)
+        return Y
 
-    def choice(self, candidates: Sequence[int] | None = None) -> Unknowns:
+    def of_motors(self, signals: Array, motors: NDArray[np.int64]) -> Array:
         """
-        Return the unknowns that the torque can tell apart, by the rank at random states.
+        Return columns (N, n, k) of torques that act at motors.
 
-        :param candidates: index of the Stribeck candidate of each joint; None = no such terms.
+        :param signals: (N, k) torques of the motors per unit of their unknowns.
+        :param motors: (k,) motor of each.
         """
-        n, fixed = len(self.chain), len(self.model.columns)
+        return np.asarray(signals[:, None, :] * self.transmission.inverse.T[:, motors])
+
+    def load(self, values: Array, unknowns: Unknowns, q: Array, qd: Array, qdd: Array) -> Array:
+        """
+        Return the torque of links and rotors that every motor carries (N, n) [N m, N].
+
+        :param values: (u,) values of the unknowns.
+        """
+        rotor = unknowns.physics(values, None).rotor_inertia
+        inverse = self.transmission.inverse
+        self.model.parameters = unknowns.minimal(values)
+        links = self.model.inverse_dynamics(q, qd, qdd)
+        return np.asarray(links @ np.linalg.inv(inverse)
+                          + np.nan_to_num(rotor) * self.transmission.motor_motion(qdd))
+
+    def choice(self) -> Unknowns:
+        """Return the unknowns that the torque can tell apart, by the rank at random states."""
         indices = list(self._fixed)
-        if candidates is not None:
-            indices += [fixed + n * k + j for j, k in enumerate(candidates)]
         W = self._at_random_states()[:, :, indices]
         stacked = W.reshape(-1, len(indices))
         scale = np.linalg.norm(stacked, axis=0)
@@ -104,10 +120,8 @@ class TorqueTerms:
         n = len(self.chain)
         revolute = np.array([joint.revolute for joint in self.chain.joints])
         q = np.where(revolute, np.pi, 2.0) * rng.uniform(-1.0, 1.0, (_STATES, n))
-        velocities = np.vstack([np.ones(n), self.stribeck])  # so that every candidate shows
         qd, qdd = rng.normal(size=(2, _STATES, n))
-        scale = velocities[rng.integers(len(velocities), size=_STATES)]
-        return self.regressor(q, qd * scale, qdd)
+        return self.regressor(q, qd, qdd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +132,8 @@ class Unknowns:
     :param mlc: minimal set of the links.
     :param chain: the robot.
     :param names: u names such as ``U2_33``, ``Ia3``, ``Fc1``, ``Fs1``.
-    :param columns: index of each among the columns of `TorqueTerms`.
+    :param columns: index of each among the columns of `TorqueTerms`, those of a friction law
+        left out.
     :param blocks: outermost joint (0-based) whose torque each acts on.
     :param all_names: names of all columns that they were chosen from.
     :param grouping: (u, all) coefficients of all columns in those kept, e.g. of Ia1 in U1_33.
@@ -153,7 +168,8 @@ class Unknowns:
             force = 'N m' if joint.revolute else 'N'
             units |= {f'Ia{j}': 'kg m^2' if joint.revolute else 'kg', f'Fc{j}': force,
                       f'Fv{j}': 'N m s/rad' if joint.revolute else 'N s/m',
-                      f'Fs{j}': force, f'offset{j}': force}
+                      f'Fs{j}': force, f'offset{j}': force, f'Fl{j}': '1',
+                      f'Fa{j}': 'N m s/rad' if joint.revolute else 'N s/m'}
         return tuple(units[name] for name in self.names)
 
     def values(self, mlc_values: Array, physics: JointPhysics) -> Array:
@@ -163,20 +179,40 @@ class Unknowns:
         :param mlc_values: (p,) minimal parameters of the links alone.
         :param physics: joint terms; a rotor inertia of NaN is already grouped into `mlc_values`.
         """
+        none = np.zeros(len(physics))
         static = physics.coulomb if physics.static is None else physics.static
         terms = {'Ia': np.nan_to_num(physics.rotor_inertia), 'Fv': physics.viscous,
-                 'Fc': physics.coulomb, 'offset': physics.offset, 'Fs': static - physics.coulomb}
+                 'Fc': physics.coulomb, 'offset': physics.offset, 'Fs': static - physics.coulomb,
+                 'Fl': none if physics.load_friction is None else physics.load_friction,
+                 'Fa': none if physics.viscous_asymmetry is None else physics.viscous_asymmetry}
         known = dict(zip(self.mlc.names, mlc_values))
         for term, values in terms.items():
             known.update({f'{term}{j + 1}': value for j, value in enumerate(values)})
         return np.asarray(self.grouping @ [known[name] for name in self.all_names])
 
-    def physics(self, values: Array, stribeck_velocity: Array | None) -> JointPhysics:
+    def with_law(self, law: FrictionLaw) -> Unknowns:
+        """Return the same unknowns, followed by those of a friction law."""
+        block = {name: block for name, block in zip(self.names, self.blocks)}
+        names, motors = law.names, law.motors.tolist()
+        kept = [k for k, j in enumerate(motors) if f'Fc{j + 1}' in block]
+        extra = len(kept)
+        grouping = np.zeros((len(self) + extra, len(self.all_names) + extra))
+        grouping[:len(self), :len(self.all_names)] = self.grouping
+        grouping[len(self):, len(self.all_names):] = np.eye(extra)
+        more = tuple(names[k] for k in kept)
+        return replace(self, names=(*self.names, *more), all_names=(*self.all_names, *more),
+                       blocks=(*self.blocks, *(block[f'Fc{motors[k] + 1}'] for k in kept)),
+                       grouping=read_only(grouping))
+
+    def physics(self, values: Array, law: FrictionLaw | None) -> JointPhysics:
         """
         Return the joint terms; 0 for a term that is not an unknown, NaN for such a rotor.
 
+        What friction could not be is limited: a static part below zero, an asymmetry that drives
+        the joint.
+
         :param values: (u,) values of the unknowns.
-        :param stribeck_velocity: (n,) Stribeck velocities [rad/s, m/s]; None = no such terms.
+        :param law: friction law; None = Coulomb and viscous friction as in the chain.
         """
         known = dict(zip(self.names, values))
 
@@ -184,12 +220,24 @@ class Unknowns:
             return np.array([known.get(f'{name}{j + 1}', missing)
                              for j in range(len(self.chain))])
 
-        coulomb, excess = term('Fc', 0.0), term('Fs', 0.0)
-        return replace(self.chain.joint_physics, rotor_inertia=term('Ia', np.nan),
-                       viscous=term('Fv', 0.0), coulomb=coulomb, offset=term('offset', 0.0),
-                       static=(None if stribeck_velocity is None
-                               else np.maximum(coulomb + excess, 0.0)),
-                       stribeck_velocity=stribeck_velocity)
+        coulomb, viscous = term('Fc', 0.0), term('Fv', 0.0)
+        plain = replace(self.chain.joint_physics, rotor_inertia=term('Ia', np.nan),
+                        viscous=viscous, coulomb=coulomb, offset=term('offset', 0.0), static=None,
+                        stribeck_velocity=None, load_friction=None, viscous_asymmetry=None,
+                        presliding=None)
+        if law is None:
+            return plain
+        has = law.stribeck_velocity > 0.0
+        return replace(
+            plain, coulomb_velocity=law.coulomb_velocity,
+            static=np.maximum(coulomb + term('Fs', 0.0), 0.0) if np.any(has) else None,
+            stribeck_velocity=(np.where(has, law.stribeck_velocity, 1.0) if np.any(has)
+                               else None),
+            load_friction=(np.clip(term('Fl', 0.0), 0.0, _MOST_LOAD_FRICTION)
+                           if np.any(law.loaded) else None),
+            viscous_asymmetry=(np.clip(term('Fa', 0.0), -viscous, viscous)
+                               if np.any(law.asymmetric) else None),
+            presliding=law.presliding if np.any(law.presliding) else None)
 
     def minimal(self, values: Array) -> Array:
         """
@@ -205,18 +253,3 @@ class Unknowns:
         rest = values - self.grouping[:, lost] @ urdf[lost]
         known = {**dict(zip(self.mlc.names, urdf)), **dict(zip(self.names, rest))}
         return np.array([known[name] for name in self.mlc.names])
-
-
-def stribeck_columns(physics: JointPhysics, velocities: Array, qd: Array) -> Array:
-    """
-    Return the columns (N, n, n) of the excess of static over Coulomb friction.
-
-    :param physics: joint terms; only `coulomb_velocity` and `coupling` are used.
-    :param velocities: (n,) Stribeck velocities [rad/s, m/s].
-    :param qd: (N, n) joint velocities [rad/s, m/s].
-    """
-    n = len(physics)
-    unit = replace(physics, coulomb=np.zeros(n), static=np.ones(n), stribeck_velocity=velocities)
-    transmission = Transmission.of(physics)
-    friction = dry_friction(unit, transmission.motor_motion(qd))
-    return np.asarray(transmission.inverse.T * friction[..., None, :])

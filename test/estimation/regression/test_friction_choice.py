@@ -1,69 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The friction law that the data call for: with Stribeck friction or without."""
-
-from dataclasses import replace
+"""The friction law that the data call for, of every motor, and nothing that they do not."""
 
 import numpy as np
 import pytest
-from support.excitation import excitation, random_physics
 from support.robots import URDF_FOLDER
 
-from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros import JointPhysics, chain_from_urdf
+from robot_dynamics_ros.dynamics.joints.presliding import friction_along
 from robot_dynamics_ros.estimation.regression.friction_choice import (
     STRIBECK_PARTS,
-    chosen_friction,
-    friction_candidates,
+    FrictionCandidates,
+    FrictionData,
+    chosen_law,
 )
-from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
-from robot_dynamics_ros.estimation.regression.rows import regression_rows
+from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
+from robot_dynamics_ros.estimation.regression.rows import RowFilter
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
 
-#: Typical velocity of both joints; the Stribeck velocity that is planted is a quarter of it.
-VELOCITY = np.ones(2)
-PLANTED = STRIBECK_PARTS.index(0.25)
+STEP, COUNT = 0.005, 4000
 
 
-def chain_with(rng, **physics):
+def motion(rng):
+    """Return q, qd of two motors, and the torques that they carry."""
+    t = np.arange(COUNT)[:, None, None] * STEP
+    omega = 2 * np.pi * np.array([0.13, 0.31, 0.57]) * rng.uniform(0.9, 1.1, (2, 3))
+    a, phase = rng.uniform(0.3, 0.6, (2, 3)), rng.uniform(0.0, 6.0, (2, 3))
+    q = np.sum(a * np.sin(omega * t + phase), axis=-1)
+    qd = np.sum(a * omega * np.cos(omega * t + phase), axis=-1)
+    return q, qd, 40.0 * np.sin(q + 0.7) + 5.0 * rng.normal(size=2)
+
+
+def law_of(rng, noise=0.05, candidates=None, **physics):
+    """Return the law chosen from the friction of motors along a motion."""
+    q, qd, load = motion(rng)
+    true = JointPhysics(np.zeros(2), np.full(2, 2.0), np.full(2, 3.0), np.full(2, 0.3), **physics)
+    torque = friction_along(true, q, qd, load) + noise * rng.normal(size=q.shape)
+    usable = np.ones(q.shape, dtype=bool)
+    samples = SmoothedSamples(np.arange(COUNT) * STEP, STEP, q, qd, 0.0 * q, torque, usable)
+    chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf').with_joint_physics(true)
+    plain = chain.with_joint_physics(JointPhysics.zero(2))
+    signals = FrictionSignals(TorqueTerms(plain), RowFilter([samples], [usable[:, 0]], None))
+    data = FrictionData(signals, usable[:, 0], torque, np.abs(load), usable * 1.0,
+                        np.arange(COUNT) * 5 // COUNT, np.ones(2))
+    velocity = np.sqrt(np.mean(qd**2, axis=0))
+    return velocity, chosen_law(data, candidates or FrictionCandidates.of(
+        plain.joint_physics, velocity))
+
+
+def test_plain_friction_stays_plain(rng):
+    _, law = law_of(rng)
+    assert law.names == () and not np.any(law.presliding)
+    assert law.coulomb_velocity == 0.01
+
+
+@pytest.mark.parametrize('velocity', [0.003, 0.1])
+def test_the_smoothness_of_the_sign_is_found(velocity, rng):
+    assert law_of(rng, noise=0.01, coulomb_velocity=velocity)[1].coulomb_velocity == velocity
+
+
+def test_a_smoothness_that_is_given_is_kept(rng):
+    given = FrictionCandidates.of(JointPhysics.zero(2), np.ones(2), coulomb_velocity=0.02)
+    assert law_of(rng, candidates=given, coulomb_velocity=0.1)[1].coulomb_velocity == 0.02
+
+
+def test_static_friction_is_found(rng):
+    velocity = np.array([0.2, 0.2])
+    typical, law = law_of(rng, static=np.array([6.0, 3.0]), stribeck_velocity=velocity)
+    assert law.names == ('Fs1',), 'the second motor has no static friction'
+    assert law.stribeck_velocity[0] in np.outer(STRIBECK_PARTS, typical)
+    assert 0.5 < law.stribeck_velocity[0] / 0.2 < 2.0
+
+
+def test_friction_under_load_is_found_where_it_is(rng):
+    assert law_of(rng, load_friction=np.array([0.08, 0.0]))[1].names == ('Fl1',)
+
+
+def test_asymmetry_is_found_where_it_is(rng):
+    assert law_of(rng, viscous_asymmetry=np.array([0.0, -0.6]))[1].names == ('Fa2',)
+
+
+@pytest.mark.parametrize('distance', [0.002, 0.017])
+def test_the_distance_of_presliding_is_found(distance, rng):
+    _, law = law_of(rng, presliding=np.array([distance, 0.0]), load_friction=np.full(2, 0.05))
+    assert law.presliding[1] == 0.0 and law.names == ('Fl1', 'Fl2')
+    assert law.presliding[0] == pytest.approx(distance, rel=0.1)
+
+
+def test_without_any_data_the_law_is_plain(rng):
+    q, qd, _ = motion(rng)
+    usable = np.zeros(q.shape, dtype=bool)
+    samples = SmoothedSamples(np.arange(COUNT) * STEP, STEP, q, qd, 0.0 * q, 0.0 * q, usable)
     chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf')
-    return chain.with_joint_physics(random_physics(rng, 2, coulomb=np.full(2, 2.0), **physics))
-
-
-def terms_and_rows(rng, chain):
-    """Return the columns of all candidates, and rows of a motion of the chain with noise."""
-    data = excitation(rng, chain)
-    tau = data.tau + 0.1 * rng.normal(size=data.tau.shape)
-    samples = SmoothedSamples(data.t, data.t[1], data.q, data.qd, data.qdd, tau,
-                              np.ones(tau.shape, dtype=bool))
-    terms = TorqueTerms(chain, stribeck=np.outer(STRIBECK_PARTS, VELOCITY))
-    return terms, regression_rows(terms, [samples], [np.ones(len(tau), dtype=bool)], None)
-
-
-def test_candidates_are_the_plain_law_and_one_for_every_velocity(rng):
-    terms = TorqueTerms(chain_with(rng), stribeck=np.outer(STRIBECK_PARTS, VELOCITY))
-    plain, *others = friction_candidates(terms)
-    assert plain.stribeck_velocity is None and 'Fs1' not in plain.unknowns.names
-    assert [each.stribeck_velocity[0] for each in others] == list(STRIBECK_PARTS)
-    assert len({each.unknowns.columns for each in others}) == len(STRIBECK_PARTS)
-    assert all(each.unknowns.names[-2:] == ('Fs1', 'Fs2') for each in others)
-
-
-@pytest.mark.parametrize('static, expected', [(6.0, PLANTED + 1), (None, 0)])
-def test_the_law_of_the_robot_is_chosen(static, expected, rng):
-    stribeck = {} if static is None else {
-        'static': np.full(2, static), 'stribeck_velocity': STRIBECK_PARTS[PLANTED] * VELOCITY}
-    terms, rows = terms_and_rows(rng, chain_with(rng, **stribeck))
-    candidates = friction_candidates(terms)
-    assert chosen_friction(candidates, rows, believed(rows)) is candidates[expected]
-
-
-def believed(rows):
-    return lambda unknowns: prior_from_chain(unknowns, rows.rms_torque(), VELOCITY)
-
-
-def test_a_single_candidate_needs_no_data(rng):
-    terms, rows = terms_and_rows(rng, chain_with(rng))
-    only = friction_candidates(TorqueTerms(terms.chain))
-    assert len(only) == 1
-    nothing = replace(rows, usable=np.zeros_like(rows.usable))
-    assert chosen_friction(only, nothing, believed(nothing)) is only[0]
+    signals = FrictionSignals(TorqueTerms(chain), RowFilter([samples], [~usable[:, 0]], None))
+    empty = np.zeros((0, 2))
+    data = FrictionData(signals, np.zeros(0, dtype=bool), empty, empty, empty,
+                        np.zeros(0, dtype=np.int64), np.ones(2))
+    assert chosen_law(data, FrictionCandidates.of(chain.joint_physics, np.ones(2))).names == ()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The unknowns of the torque: which are independent, what they mean, and back to parameters."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_FORMULATION, assert_close
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, stribeck_columns
+from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 
 CANDIDATES = np.array([[0.1, 0.2], [0.3, 0.4]])
 
@@ -58,29 +57,44 @@ def test_without_friction_there_are_no_friction_unknowns(rng):
     assert not any(name.startswith('F') for name in names)
 
 
-def test_stribeck_terms_come_back_as_static_friction(rng):
-    physics = random_physics(rng, 2, coulomb=np.array([2.0, 3.0]), static=np.array([5.0, 3.5]),
-                             stribeck_velocity=CANDIDATES[1])
+@pytest.mark.parametrize('coupled', [False, True])
+def test_every_term_of_a_friction_law_comes_back(coupled, rng):
+    J = np.array([[1.0, 0.0], [-0.5, 1.2]]) if coupled else None
+    physics = random_physics(
+        rng, 2, coulomb=np.array([2.0, 3.0]), static=np.array([5.0, 3.5]), coupling=J,
+        stribeck_velocity=np.array([0.2, 0.3]), load_friction=np.array([0.1, 0.05]),
+        viscous=np.full(2, 2.0), viscous_asymmetry=np.array([0.3, -0.2]))
     chain = planar(rng).with_joint_physics(physics)
-    terms = TorqueTerms(chain, stribeck=CANDIDATES)
-    unknowns = terms.choice([1, 1])
-    assert unknowns.names[-2:] == ('Fs1', 'Fs2')
+    terms, law = TorqueTerms(chain), FrictionLaw.of(physics)
+    unknowns = terms.choice().with_law(law)
+    assert unknowns.names[-6:] == ('Fs1', 'Fs2', 'Fl1', 'Fl2', 'Fa1', 'Fa2')
     x = unknowns.values(unknowns.mlc.of(chain), physics)
-    np.testing.assert_allclose(x[-2:], [3.0, 0.5])  # static less Coulomb friction
+    np.testing.assert_allclose(x[-6:], [3.0, 0.5, 0.1, 0.05, 0.3, -0.2])
     q, qd, qdd = random_states(rng, 2, 30)
-    Y = terms.regressor(q, qd, qdd)[:, :, list(unknowns.columns)]
+    velocity = terms.transmission.motor_motion(qd)
+    direction = law.direction(np.zeros_like(qd), velocity)
+    extra = law.columns(direction, law.excess(direction, velocity),
+                        direction * np.abs(terms.load(x, unknowns, q, qd, qdd)), np.abs(velocity))
+    Y = np.concatenate([terms.regressor(q, qd, qdd)[:, :, list(unknowns.columns)],
+                        terms.of_motors(extra, law.motors)], axis=2)
     assert_close(Y @ x, compile_model(chain).torque(q, qd, qdd), OTHER_FORMULATION)
-    again = unknowns.physics(x, CANDIDATES[1])
-    np.testing.assert_allclose(again.static, physics.static)
-    np.testing.assert_array_equal(again.stribeck_velocity, CANDIDATES[1])
+    again = unknowns.physics(x, law)
+    for name in ('static', 'stribeck_velocity', 'load_friction', 'viscous_asymmetry'):
+        np.testing.assert_allclose(getattr(again, name), getattr(physics, name), rtol=1e-12)
     assert unknowns.physics(x, None).static is None
 
 
-def test_the_stribeck_column_on_paper():
-    physics = replace(JointPhysics.zero(1), coulomb_velocity=1e-9)
-    qd = np.array([[0.0], [0.2], [-0.4]])
-    column = stribeck_columns(physics, np.array([0.2]), qd)[:, 0, 0]
-    np.testing.assert_allclose(column, [0.0, np.exp(-1.0), -np.exp(-4.0)], atol=1e-12)
+def test_friction_that_cannot_be_is_limited(rng):
+    law = FrictionLaw(0.01, np.array([1e-3, 0.0]), np.full(2, 0.2), np.full(2, True),
+                      np.full(2, True))
+    unknowns = TorqueTerms(planar(rng)).choice().with_law(law)
+    x = np.array([{'Fc': 1.0, 'Fv': 0.5, 'Fs': -3.0, 'Fl': 2.0, 'Fa': -7.0}.get(name[:2], 0.1)
+                  for name in unknowns.names])
+    physics = unknowns.physics(x, law)
+    physics.check(('a', 'b'))
+    assert physics.static.tolist() == [0.0, 0.0]
+    assert physics.viscous_asymmetry.tolist() == [-0.5, -0.5]
+    assert np.all(physics.load_friction < 1.0) and physics.presliding.tolist() == [1e-3, 0.0]
 
 
 def test_without_gravity_in_the_torque_its_parameters_keep_the_urdf_values(rng):

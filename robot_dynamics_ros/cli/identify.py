@@ -87,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
     recordings = recordings_from_arguments(arguments, robot.chain, arguments.recordings)
     given = {field.name: getattr(arguments, field.name, None)
              for field in fields(IdentificationSettings)}
+    if given['coulomb_velocity'] is None:
+        given['coulomb_velocity'] = robot.coulomb_velocity
     options = {name: value for name, value in given.items() if value is not None}
     with Progress() as progress:
         result = identify(robot.chain, recordings, effort=robot.effort, progress=progress,

@@ -129,12 +129,14 @@ class RecordedRobot(NamedTuple):
     :param effort: meaning of its efforts; None = joint torques.
     :param payload: known payload in the tip frame, part of the chain; None = none.
     :param stiffness: (n,) stiffness of its joints [N m/rad, N/m]; None = all are rigid.
+    :param coulomb_velocity: velocity of the smooth sign [rad/s, m/s]; None = not given.
     """
 
     chain: Chain
     effort: EffortSemantics | None
     payload: Inertia | None
     stiffness: Array | None = None
+    coulomb_velocity: float | None = None
 
 
 def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
@@ -149,7 +151,8 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
     joints = read_joints_file(file)
     stiffness = joints.stiffness(chain)
     return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload,
-                         stiffness if np.any(np.isfinite(stiffness)) else None)
+                         stiffness if np.any(np.isfinite(stiffness)) else None,
+                         joints.coulomb_velocity)
 
 
 def note_rigid_joints(robot: RecordedRobot, what: str) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from robot_dynamics_ros import (
     CollisionScene,
     Excitation,
+    ExcitationError,
     RobotDynamicsError,
     chain_from_urdf,
     collision_scene,
@@ -51,12 +52,14 @@ class Case(NamedTuple):
     :param base: base link; None = root.
     :param tip: tip link; None = found.
     :param floor: height of the floor over the base [m]; None = none (arms that hang on a torso).
+    :param srdf: SRDF below ``robots/`` for descriptions whose links overlap; None = none.
     """
 
     path: str
     base: str | None = None
     tip: str | None = None
     floor: float | None = 0.0
+    srdf: str | None = None
 
 
 CASES = {
@@ -70,16 +73,21 @@ CASES = {
     'z1': Case('z1_description/urdf/z1.urdf'),
     'kinova': Case('kinova_description/robots/kinova.urdf'),
     'xarm7': Case('xarm_description/urdf/xarm7.urdf'),
-    'talos_arm': Case('talos_data/robots/talos_left_arm.urdf', floor=None),
+    'talos_arm': Case('talos_data/robots/talos_left_arm.urdf', None, 'arm_left_7_link', None,
+                      'talos_data/srdf/talos.srdf'),
     'tiago': Case('tiago_description/robots/tiago_no_hand.urdf', 'torso_lift_link', 'arm_7_link',
                   None),
     'tiago_pro': Case('tiago_pro_description/robots/tiago_pro.urdf', 'torso_lift_link',
                       'arm_left_7_link', None),
-    'baxter': Case('baxter_description/urdf/baxter.urdf', None, 'left_wrist', None),
-    'pr2': Case('pr2_description/urdf/pr2.urdf', 'torso_lift_link', 'r_wrist_roll_link', None),
+    'baxter': Case('baxter_description/urdf/baxter.urdf', None, 'left_wrist', None,
+                   'baxter_description/srdf/baxter_manipulation.srdf'),
+    'pr2': Case('pr2_description/urdf/pr2.urdf', 'torso_lift_link', 'r_wrist_roll_link', None,
+                'pr2_description/srdf/pr2_manipulation.srdf'),
     'centauro': Case('centauro_description/urdf/centauro.urdf', 'torso_2', 'arm1_6', None),
-    'icub': Case('icub_description/robots/icub.urdf', 'chest', 'l_hand', None),
-    'romeo': Case('romeo_description/urdf/romeo.urdf', 'torso', 'l_wrist', None),
+    'icub': Case('icub_description/robots/icub.urdf', 'chest', 'l_hand', None,
+                 'icub_description/srdf/icub.srdf'),
+    'romeo': Case('romeo_description/urdf/romeo.urdf', 'torso', 'l_wrist', None,
+                  'romeo_description/srdf/romeo_moveit.srdf'),
     'g1': Case('g1_description/urdf/g1_29dof_rev_1_0.urdf', 'torso_link', 'left_wrist_yaw_link',
                None),
     'alex': Case('alex_description/urdf/alex_nub_hands.urdf', None, 'LeftGripperYawLink', None),
@@ -117,11 +125,17 @@ def prepared(case: Case) -> Robot:
     folders = [folder, folder.parent.parent]
     chain = chain_from_urdf(path, base=case.base, tip=case.tip)
     begin = time.process_time()
-    scene = collision_scene(path, chain, folders=folders, floor=case.floor)
+    scene = collision_scene(path, chain, folders=folders, floor=case.floor,
+                            srdf=None if case.srdf is None else folder / case.srdf)
     seconds_scene = time.process_time() - begin
     judges = Judges(path, folders, chain.joint_names, case.floor, chain.base)
     begin = time.process_time()
-    unchecked = design_excitation(chain, unchecked=True)
+    try:
+        unchecked = design_excitation(chain, unchecked=True)
+    except ExcitationError:  # the robot cannot hold the default start: compare from a free one
+        start = design_excitation(chain, scene=scene, candidates=30, iterations=0).limits.start
+        begin = time.process_time()
+        unchecked = design_excitation(chain, unchecked=True, start=start)
     seconds = time.process_time() - begin
     trajectory = unchecked.trajectory
     contacts = judged(scene, judges, trajectory.sample(trajectory.times(RATE)).q)

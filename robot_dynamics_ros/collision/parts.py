@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,8 +44,27 @@ def _hull(points: Array) -> Any:
 
 
 def _coal_hull(points: Array) -> Any:
-    """Return the convex hull of points (k, 3) for coal."""
-    coal, hull = coal_module(), _hull(points)
+    """
+    Return the convex hull of points (k, 3) for coal.
+
+    coal refuses corners with hundreds of neighbours, as in the fan that a round cap is cut into.
+    Points that are moved a little have no flat caps; a box around them is the last resort.
+    """
+    from scipy.spatial import ConvexHull
+
+    box = np.array([[x, y, z] for x, y, z in product(*zip(points.min(axis=0),
+                                                          points.max(axis=0)))])
+    for corners, make in ((points, _hull), (points, lambda p: ConvexHull(p, qhull_options='QJ')),
+                          (box, _hull)):
+        try:
+            return _coal_convex(corners, make(corners))
+        except RuntimeError:
+            continue
+    raise CollisionError('a mesh has a hull that coal cannot use')
+
+
+def _coal_convex(points: Array, hull: Any) -> Any:
+    coal = coal_module()
     number = np.full(len(points), -1)
     kept = np.sort(hull.vertices)
     number[kept] = np.arange(len(kept))

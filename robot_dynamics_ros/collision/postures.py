@@ -101,6 +101,7 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
     wanted = np.clip(0.5 * (lower + upper) if near is None else near, lower, upper)
     rng = np.random.default_rng(seed)
     best: tuple[float, Array] | None = None
+    refused = 0
     for block in range(_BLOCKS):
         reach = 2.0**((block - _BLOCKS + 4) / 3) * span
         candidates = rng.uniform(np.maximum(lower, wanted - reach),
@@ -108,16 +109,22 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
         far = np.max(np.abs(candidates - wanted) / span, axis=1)
         hopeful = np.min((Postures(scene, candidates).bounds() - scene.margins) / scene.rooms,
                          axis=1, initial=1.0)
-        for k in np.lexsort((far, -hopeful))[:_BLOCK // 4]:
+        for k in np.lexsort((far, -hopeful)):
             found = posture_clearance(scene, candidates[k]).room
-            if found > 0.0 and (best is None or found > best[0]) and accept(candidates[k]):
-                best = (found, candidates[k])
-        if best is not None and best[0] >= room:
-            break
+            if found <= 0.0 or (best is not None and found <= best[0]):
+                continue
+            if not accept(candidates[k]):
+                refused += 1
+                continue
+            best = (found, candidates[k])
+            if found >= room:
+                return best[1]
     if best is None:
-        raise CollisionError(f'none of {_BLOCKS * _BLOCK} random postures keeps {scene.margin:g} '
-                             'm distance from everything; check the floor, the obstacles and the '
-                             'margin')
+        raise CollisionError(
+            f'none of {_BLOCKS * _BLOCK} random postures keeps {scene.margin:g} m distance from '
+            'everything' + (f' and can be held ({refused} are free)' if refused else '')
+            + '; check the floor, the obstacles, the margin' + (
+                ' and the effort limits' if refused else ''))
     return best[1]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.formulations.wrenches import wrench_torque
@@ -17,8 +17,10 @@ from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstim
 from robot_dynamics_ros.errors import ParameterError, StateError
 from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
+from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
 from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
+from robot_dynamics_ros.estimation.recursion.stream_blocks import StreamBlocks
 from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
 from robot_dynamics_ros.estimation.regression.least_squares import without_negative
 from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
@@ -32,8 +34,12 @@ _STILL = 0.01
 #: Forgetting stops while new samples add less than this part of the information it removes.
 _POOR = 0.7
 
-#: Converged: the torque error due to uncertain parameters is below this part of the whole error.
-_CONVERGED = 0.3
+#: Converged: at states that the robot may come to, the torque error due to uncertain parameters is
+#: below this part of the torque; that of no joint is above the second number.
+_CONVERGED, _CONVERGED_JOINT = 0.07, 0.25
+
+#: Not converged before so many samples, or fewer of so much motion [s].
+_FEWEST, _SHORTEST = 200.0, 10.0
 
 #: Not converged: recent prediction errors are this many times those that the residuals promise,
 #: and more than this part of the torque.
@@ -83,16 +89,19 @@ class OnlineEstimator:
                                        for name in self.unknowns.names])
         self._payload = np.zeros(len(self.unknowns.mlc))
         self._law = FrictionLaw.plain(len(chain), chain.joint_physics.coulomb_velocity)
+        self._possible = PossibleStates(chain)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything and restart; the known payload is kept."""
         self._sampler = StreamSampler(self.chain, self._effort, self._cutoff)
         self._recursion: RecursiveLeastSquares | None = None
+        self._blocks = StreamBlocks(len(self.unknowns), len(self.chain), np.inf)
         self._cut = CutOut()
         self._fastest = np.zeros(len(self.chain))
         self._frozen = False
-        self._gain = self._spread = 0.0
+        self._gain = 0.0
+        self._moved = np.zeros((2, len(self.chain)))  # mean squares of qd and qdd
         self._squares = np.zeros((2, len(self.chain)))
         self._outliers = OutlierBuffer()
         self._recent = np.zeros(len(self.chain))  # mean square of the last prediction errors
@@ -162,6 +171,8 @@ class OnlineEstimator:
         states = self._sampler.feed_many(t, q, qd, tau, outer)
         if self._recursion is None and self._sampler.step > 0.0:
             self._recursion = self._started(self._sampler.first_torque, self._sampler.step)
+            self._blocks = StreamBlocks(len(self.unknowns), len(self.chain),
+                                        self._horizon / self._sampler.step)
         error = None
         for state in states:
             error = self._learn(state)
@@ -189,7 +200,9 @@ class OnlineEstimator:
         :param payload: (p,) contribution of the payload to the minimal parameters.
         """
         if self._recursion is not None:
-            self._recursion.shift(self._in_unknowns(payload - self._payload))
+            step = self._in_unknowns(payload - self._payload)
+            self._recursion.shift(step)
+            self._blocks.shift(step)
         self._payload = np.array(payload, dtype=np.float64)
 
     def _in_unknowns(self, minimal: Array) -> Array:
@@ -202,7 +215,7 @@ class OnlineEstimator:
         recursion, blocks = self._recursion, np.asarray(self.unknowns.blocks)
         excited = np.zeros(blocks.size)
         if recursion is not None:
-            sigma = np.sqrt(np.diag(recursion.covariance))
+            sigma = np.sqrt(np.diag(self._covariance(recursion)))
             excited += excited_unknowns(sigma, recursion.prior, np.zeros_like(excited, bool))
         return np.array([np.mean(excited[blocks == j]) if np.any(blocks == j) else 1.0
                          for j in range(len(self.chain))])
@@ -211,9 +224,10 @@ class OnlineEstimator:
         """Return the state of the estimator, for `restore`; empty before the first samples."""
         if self._recursion is None:
             return {}
-        return {**self._recursion.state(), 'law': self._law.numbers, 'load': self._payload,
-                'fastest': self._fastest, 'averages': np.array([self._gain, self._spread]),
-                'squares': self._squares}
+        return {**self._recursion.state(), **self._blocks.state(), 'law': self._law.numbers,
+                'load': self._payload, 'fastest': self._fastest,
+                'averages': np.array([self._gain, 0.0]), 'squares': self._squares,
+                'moved': self._moved}
 
     def continues(self, other: OnlineEstimator) -> bool:
         """Return whether another estimator can continue from this one's state."""
@@ -236,17 +250,22 @@ class OnlineEstimator:
                                  '(coulomb_velocity, Stribeck velocity, presliding, friction '
                                  'under load or asymmetry of the joints)')
         n, p = len(self.chain), len(self.unknowns.mlc)
-        shapes = {'load': (p,), 'fastest': (n,), 'averages': (2,), 'squares': (2, n)}
+        shapes = {'load': (p,), 'fastest': (n,), 'averages': (2,), 'squares': (2, n),
+                  'moved': (2, n)}
+        state = {'moved': np.zeros((2, n)), **state}  # older states have none
         for name, shape in shapes.items():
             if name not in state or state[name].shape != shape:
                 raise ParameterError(f'online estimation: {name} of the state is missing or has '
                                      'another size')
         recursion = self._started(np.zeros(n), 1.0)
         recursion.restore(state)
+        self._blocks = StreamBlocks(len(self.unknowns), n, recursion.horizon)
+        self._blocks.restore(state)
         payload, self._payload = self._payload, np.array(state['load'])
         self._recursion = recursion
         self._fastest, self._squares = state['fastest'].copy(), state['squares'].copy()
-        self._gain, self._spread = (float(value) for value in state['averages'])
+        self._gain = float(state['averages'][0])
+        self._moved = state['moved'].copy()
         self._recent = recursion.residual_sigma ** 2
         self.carry(payload)
 
@@ -266,6 +285,8 @@ class OnlineEstimator:
         if not np.isfinite(Y).all():  # once absorbed, it would never leave the triangle
             self._cut += CutOut(invalid_state=1)
             return None
+        motion = np.stack([state.qd, state.qdd]) ** 2
+        self._moved += (motion - self._moved) / min(recursion.samples + 1.0, _MEMORY)
         sample = np.ascontiguousarray(Y[:, self._columns]), state.tau
         error = None
         far = far_off(recursion, sample, np.sqrt(self._squares[1]))
@@ -277,8 +298,10 @@ class OnlineEstimator:
         """Learn from a sample that is no outlier; return the error of its prediction."""
         rows, tau = sample
         poor = recursion.samples > _MEMORY and self._gain < _POOR * recursion.loss
-        largest = _LARGEST_ERROR * recursion.residual_sigma
+        sigma = recursion.residual_sigma
+        largest = _LARGEST_ERROR * sigma
         error = recursion.update(rows, tau, forget=not poor)
+        self._blocks.add(rows, tau, error, sigma, recursion.fading)
         self._frozen = poor
         fade = 1.0 / min(recursion.samples, _MEMORY)
         short = max(fade, 1.0 / _SHORT_MEMORY)
@@ -287,23 +310,29 @@ class OnlineEstimator:
         new = np.stack([np.where(measured, error, 0.0), np.where(measured, tau, 0.0)]) ** 2
         self._squares += fade * (new - self._squares) * measured
         self._recent += short * (np.minimum(new[0], largest ** 2) - self._recent) * measured
-        self._add_spread(rows, measured)
         return error
 
-    def _add_spread(self, rows: Array, measured: Mask) -> None:
-        """Average, now and then, the relative torque variance due to uncertain parameters."""
-        recursion = self._recursion
-        assert recursion is not None
-        if recursion.samples % 25 or not np.any(measured):
-            return
-        inverse = np.linalg.solve(recursion.triangle.T, rows[measured].T)
-        variance = np.sum(inverse ** 2, axis=0) / recursion.residual_sigma[measured] ** 2
-        self._spread += 0.2 * (float(np.mean(variance)) - self._spread)
+    def _determined(self, recursion: RecursiveLeastSquares, covariance: Array) -> bool:
+        """Return whether the parameters are known well enough wherever the robot may come to."""
+        lasting = _SHORTEST * recursion.horizon / self._horizon
+        if recursion.samples <= min(_MEMORY, max(_FEWEST, lasting)):
+            return False
+        Y = self._terms.regressor(*self._possible.states(*np.sqrt(self._moved)))
+        whole, worst = self._possible.relative_spread(Y[:, :, self._columns], recursion.x,
+                                                      covariance)
+        return whole < _CONVERGED and worst < _CONVERGED_JOINT
 
     def _predicts(self, recursion: RecursiveLeastSquares) -> bool:
         """Return whether the last predictions are about as good as the residuals promise."""
         promised = (_BAD * recursion.residual_sigma) ** 2 + _BAD_PART ** 2 * self._squares[1]
         return bool(np.all(self._recent <= promised))
+
+    def _covariance(self, recursion: RecursiveLeastSquares) -> Array:
+        """Return the covariance (u, u): the correlations of the recursion, other deviations."""
+        covariance = recursion.covariance
+        stated = np.sqrt(np.diag(covariance))
+        factor = self._blocks.standard_deviations(recursion.prior, stated) / stated
+        return np.asarray(covariance * np.outer(factor, factor))
 
     def estimate(self) -> MlcEstimate:
         """Return the current estimate; the parameters of the chain before any sample was used."""
@@ -325,14 +354,14 @@ class OnlineEstimator:
             x = np.zeros(x.size)
             x[free] = np.linalg.lstsq(solution.triangle[:, free], z, rcond=None)[0]
         x = x - self._in_unknowns(self._payload)
-        covariance = recursion.covariance
+        covariance = self._covariance(recursion)
         sure = excited_unknowns(np.sqrt(np.diag(covariance)), recursion.prior, ~free)
         known = dict(zip(unknowns.names, sure.tolist()))
         state = EstimateState.LEARNING
         if self._frozen:
             state = EstimateState.FROZEN
-        elif (recursion.samples > _MEMORY and self._spread < _CONVERGED ** 2
-              and not self._outliers.unsettled and self._predicts(recursion)):
+        elif (not self._outliers.unsettled and self._predicts(recursion)
+              and self._determined(recursion, covariance)):
             state = EstimateState.CONVERGED
         return MlcEstimate(
             chain.robot, chain.base, chain.tip, mlc.with_values(unknowns.minimal(x)),

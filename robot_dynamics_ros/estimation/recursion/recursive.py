@@ -68,13 +68,16 @@ class RecursiveLeastSquares:
             raise ParameterError(f'recursive least squares: horizon must be more than one sample, '
                                  f'got {horizon}')
         u, n = prior.mean.size, len(torque)
-        self.prior, self.forgetting = prior, float(np.exp(-1.0 / horizon))
+        weights = 1.0 / prior.standard_deviations
+        # the same bits as those of a restored state, which holds the weights
+        self.prior = replace(prior, standard_deviations=1.0 / weights)
+        self.forgetting = float(np.exp(-1.0 / horizon))
         self._order = np.argsort(np.asarray(blocks), kind='stable')
         sorted_blocks = np.asarray(blocks)[self._order]
         self._starts = np.searchsorted(sorted_blocks, np.arange(n)).astype(np.int64)
         self._limit = HUBER if robust else 0.0
         self._weigh, self._absorb = _kernels(compiled)
-        self._weights = 1.0 / prior.standard_deviations[self._order]
+        self._weights = weights[self._order]
         self._means = prior.mean[self._order]
         width = u // LANES + 1
         self._triangle = np.zeros((u, width, LANES))
@@ -96,6 +99,8 @@ class RecursiveLeastSquares:
         self._turn = 0
         self.samples = 0
         self.gain = 0.0
+        #: Factor of the older rows in the last update.
+        self.fading = 1.0
 
     @property
     def x(self) -> Array:
@@ -103,6 +108,11 @@ class RecursiveLeastSquares:
         result = np.empty(self.prior.mean.size)
         result[self._order] = self._x[:result.size]
         return result
+
+    @property
+    def horizon(self) -> float:
+        """Number of samples after which the weight of a sample has fallen to 1/e."""
+        return self._memory
 
     @property
     def residual_sigma(self) -> Array:
@@ -214,8 +224,9 @@ class RecursiveLeastSquares:
         factor = self._weigh(Y, tau, self._x, self._order, self._starts, self._variances,
                              self._memory, self._limit, k, back, self._means[k], self._rows,
                              starts, error)
-        scale = factor * (self._scale if forget else 1.0)
-        self.gain = self._absorb(self._triangle, rows, starts, scale, buffer, self._x_blocks)
+        self.fading = factor * (self._scale if forget else 1.0)
+        self.gain = self._absorb(self._triangle, rows, starts, self.fading, buffer,
+                                 self._x_blocks)
         self._turn = (k + 1) % u if forget else k
         self.samples += 1
         return error.copy()

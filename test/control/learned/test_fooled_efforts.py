@@ -32,7 +32,7 @@ def robot(name):
 
 @pytest.fixture(scope='module')
 def recorded():
-    """Return a function: the robot and 30 s of its motion."""
+    """Return a function: the robot and 40 s of its motion."""
     known = {}
 
     def record(name, base):
@@ -40,7 +40,7 @@ def recorded():
             chain = robot(name)
             size = 0.4 if name == 'demo_arm' else 1.0
             known[name, base] = chain, excitation(
-                np.random.default_rng(8), chain, duration=30.0, step=STEP, base=base, size=size)
+                np.random.default_rng(8), chain, duration=40.0, step=STEP, base=base, size=size)
         return known[name, base]
 
     return record

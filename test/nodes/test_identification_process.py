@@ -28,7 +28,8 @@ def moving(ros, parameter_file, planar):
         parameter_error=0.3, effort_noise=0.02))
     robot = {'robot_description': planar, 'use_sim_time': True}
     ros.start(f'{NODES}excitation', *parameter_file(
-        **robot, duration=5.0, repetitions=50, approach_duration=0.5, largest_deviation=2.0), '-r',
+        **robot, duration=5.0, repetitions=50, approach_duration=0.5, largest_deviation=2.0,
+        unchecked=True), '-r',
         '~/joint_trajectory:=simulated_robot/joint_trajectory')
     return robot
 

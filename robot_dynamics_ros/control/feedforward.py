@@ -88,7 +88,7 @@ def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
     Return the torque to send ahead of the motion, with or without the weight.
 
     :param model: the robot.
-    :param q: (n,) or (N, n) positions [rad, m].
+    :param q: (n,) or (N, n) positions [rad, m]; several are a motion in the order of time.
     :param qd: velocities [rad/s, m/s].
     :param qdd: accelerations [rad/s^2, m/s^2].
     :param gravity_mode: 'full', 'none' (the robot compensates gravity itself) or 'only'.
@@ -98,7 +98,7 @@ def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
                              f"got '{gravity_mode}'")
     if gravity_mode == 'only':
         return model.gravity_torque(q)
-    torque = model.torque(q, qd, qdd)
+    torque = model.torque_along(q, qd, qdd) if q.ndim == 2 else model.torque(q, qd, qdd)
     return torque - model.gravity_torque(q) if gravity_mode == 'none' else torque
 
 

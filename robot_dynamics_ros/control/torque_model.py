@@ -19,6 +19,9 @@ class TorqueModel(Protocol):
     def torque(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the torque of the whole model: rigid bodies, rotors, friction, offset."""
 
+    def torque_along(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the torque along a motion from rest, (N, n), with the history of friction."""
+
     def gravity_torque(self, q: Array) -> Array:
         """Return the torque that carries the weight."""
 

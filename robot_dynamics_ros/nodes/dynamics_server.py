@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetDynamics, SetPayload
 from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
+from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_torque
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.joint_state import JointSample
@@ -117,10 +118,11 @@ class DynamicsServerNode(RobotNode):
                               for field in ('position', 'velocity', 'acceleration'))
                 model = robot.model
                 back = np.argsort(order)
+                load = model.inverse_dynamics(q, qd, qdd) + rotor_torque(model.joint_physics, qdd)
                 results = {'torque': model.torque(q, qd, qdd)[back],
                            'gravity': model.gravity_torque(q)[back],
                            'coriolis': model.coriolis_torque(q, qd)[back],
-                           'friction': model.friction_torque(qd)[back],
+                           'friction': model.friction_under_load(qd, load)[back],
                            'mass_matrix': model.mass_matrix(q)[np.ix_(back, back)].ravel()}
                 for name, values in results.items():
                     if not np.all(np.isfinite(values)):

@@ -19,7 +19,12 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.dynamics.joints.elastic import ElasticJoints
-from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
+from robot_dynamics_ros.dynamics.joints.joint_terms import (
+    JointTerms,
+    Transmission,
+    sharpness_of,
+)
+from robot_dynamics_ros.dynamics.joints.presliding import directed, turned
 from robot_dynamics_ros.dynamics.minimal.mlc import payload_parameters
 from robot_dynamics_ros.errors import StateError
 from robot_dynamics_ros.simulation.arm import checked_effort, checked_step, first_position
@@ -62,6 +67,8 @@ class SimulatedRobot:
         self.q, self.qd = start.copy(), np.zeros(n)
         self.q_motor, self.qd_motor = start.copy(), np.zeros(n)
         self.effort = np.zeros(n)
+        self._load = model.gravity_torque(start)  # that the gears carried in the last step
+        self._turned = np.zeros(n)  # state of the presliding friction
 
         rotor = JointTerms.of(model.joint_physics, np).rotor_matrix()
         self._joints = ElasticJoints(
@@ -86,7 +93,9 @@ class SimulatedRobot:
         force = joints.force(self.model.inverse_dynamics(self.q, self.qd, np.zeros(n)),
                              tau - self.model.friction_torque(np.zeros(n))) - joints.spring @ x
         implicit = h * (self._damping + h) * joints.spring
-        implicit[drive, drive] += h * self._friction_secant(v[drive])
+        push, secant = self._friction(v[drive])
+        force[drive] -= push
+        implicit[drive, drive] += h * secant
         try:
             v = np.asarray(np.linalg.solve(mass + implicit, mass @ v + h * force), np.float64)
         except np.linalg.LinAlgError as error:
@@ -95,6 +104,11 @@ class SimulatedRobot:
         x = x + h * v
         if not np.all(np.isfinite(x)):
             raise StateError('simulation diverged; use a smaller step or torque')
+        physics = self.model.joint_physics
+        if physics.presliding is not None:
+            self._turned = turned(self._turned, Transmission.of(physics).motor_motion(
+                h * v[drive]), physics.presliding)
+        self._load = tau - self.model.friction_torque(np.zeros(n)) - push - secant * v[drive]
         self.q, self.qd = x[:n], v[:n]
         self.q_motor, self.qd_motor = x[drive], v[drive]
         self.effort = tau
@@ -105,8 +119,25 @@ class SimulatedRobot:
         self.model.parameters = self._unloaded + payload_parameters(self.model.mlc, self.chain,
                                                                     payload)
 
-    def _friction_secant(self, qd: Array) -> Array:
-        """Return friction over velocity (n,) [N m s/rad, N s/m]: what resists at this velocity."""
+    def _friction(self, qd: Array) -> tuple[Array, Array]:
+        """
+        Return the friction beside the offset (n,) that pushes, and friction over velocity (n,).
+
+        Friction resists: it is taken as friction over velocity [N m s/rad, N s/m]. Where the
+        presliding of the motion before still pushes the joint along, it is a torque [N m, N].
+        """
         velocity = np.where(np.abs(qd) < _CREEP, np.where(qd < 0.0, -_CREEP, _CREEP), qd)
         still = self.model.friction_torque(np.zeros_like(qd))
-        return (self.model.friction_torque(velocity) - still) / velocity
+        physics = self.model.joint_physics
+        if physics.presliding is None:
+            friction = self.model.friction_under_load(velocity, self._load)
+        else:
+            transmission = Transmission.of(physics)
+            z = turned(self._turned, transmission.motor_motion(self.step * velocity),
+                       physics.presliding)
+            direction = directed(z, transmission.motor_motion(velocity), physics.presliding,
+                                 sharpness_of(physics))
+            friction = np.array(JointTerms.of(physics, np).friction_torque(
+                list(velocity), list(self._load), list(direction)))
+        resisting = (friction - still) / velocity
+        return np.where(resisting < 0.0, friction - still, 0.0), np.maximum(resisting, 0.0)

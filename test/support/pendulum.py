@@ -9,6 +9,10 @@ class Pendulums:
 
     inertia, weight, viscous = 2.0, 10.0, 0.5
 
+    def torque_along(self, q, qd, qdd):
+        """Return the torque: its friction has no history."""
+        return self.torque(q, qd, qdd)
+
     def torque(self, q, qd, qdd):
         return self.inertia * qdd + self.gravity_torque(q) + self.friction_torque(qd)
 

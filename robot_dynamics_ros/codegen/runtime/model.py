@@ -27,6 +27,8 @@ from robot_dynamics_ros.codegen.runtime.entry import new_function
 from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.runtime.threads import thread_count
+from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_torque
+from robot_dynamics_ros.dynamics.joints.presliding import friction_along
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -218,6 +220,21 @@ class Model:
                threads: int = 1) -> Array:
         """Return the whole torque: rigid links, rotor inertia, friction and offset [N m, N]."""
         return self._evaluate('torque', (q, qd, qdd), out, threads, wrench)
+
+    def torque_along(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """
+        Return `torque` along a motion from rest: N states (N, n) in the order of time [N m, N].
+
+        Where joints have a `presliding` distance, friction depends on the motion before: it turns
+        after a reversal, not at it. Without one this is `torque`.
+        """
+        torque, physics = self.torque(q, qd, qdd), self.joint_physics
+        if torque.ndim != 2 or physics.presliding is None:
+            return torque
+        position, velocity, rate = (np.asarray(each, np.float64) for each in (q, qd, qdd))
+        load = self.inverse_dynamics(q, qd, qdd) + rotor_torque(physics, rate)
+        return load + friction_along(physics, position, velocity, load,
+                                     np.zeros(len(self._chain)))
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, joint_terms: bool = False,
                   *, out: Array | None = None, threads: int = 1) -> Array:

@@ -176,7 +176,8 @@ class ElasticModel:
         q_motor, qd_motor, qdd_motor = (
             state.vector(state[name]) + carried / self.stiffness
             for name, carried in zip(('q', 'qd', 'qdd'), torques))
-        torque = torques[0] + qdd_motor @ self._joints.rotor + self._friction(qd_motor)  # (9.35b)
+        load = torques[0] + qdd_motor @ self._joints.rotor
+        torque = load + self._friction(qd_motor, load)  # (9.35b)
         return MotorMotion(torque, q_motor, qd_motor, qdd_motor)
 
     def forward(self, q: ArrayLike, qd: ArrayLike, q_motor: ArrayLike, qd_motor: ArrayLike,
@@ -198,16 +199,28 @@ class ElasticModel:
                                          [0.0] * len(self.chain), gravity_vector(self.chain)))
         x = joints.joined(values['q'], values['q_motor'])
         velocity = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
-        force = joints.force(bias, values['tau'] - self._friction(velocity)) - x @ joints.spring
+        force = joints.force(bias, self._carried(values['tau'], velocity)) - x @ joints.spring
         rates = np.asarray(np.linalg.solve(joints.mass_matrix(A), force[..., None])[..., 0],
                            np.float64)
         return rates[..., :len(self.chain)], rates[..., joints.drive]
 
-    def _friction(self, velocity: Array) -> Array:
-        """Return friction and offset of motors with velocities (..., n), on the joint side."""
-        joints = JointTerms.of(self.chain.joint_physics, np)
-        return np.stack(joints.friction_torque(list(np.moveaxis(velocity, -1, 0))), axis=-1)
+    def _friction(self, velocity: Array, load: Array) -> Array:
+        """Return friction and offset of motors (..., n) that carry a load, on the joint side."""
+        return np.stack(self._terms.friction_torque(_scalars(velocity), _scalars(load)), axis=-1)
+
+    def _carried(self, torque: Array, velocity: Array) -> Array:
+        """Return what a motor torque (..., n) leaves after friction and offset."""
+        return np.stack(self._terms.carried_load(_scalars(torque), _scalars(velocity)), axis=-1)
+
+    @cached_property
+    def _terms(self) -> JointTerms:
+        return JointTerms.of(self.chain.joint_physics, np)
 
     @cached_property
     def _links(self) -> list[list[float]]:
         return [link.standard_parameters.tolist() for link in self.chain.links]
+
+
+def _scalars(values: Array) -> list[Array]:
+    """Return the last axis as scalars."""
+    return list(np.moveaxis(values, -1, 0))

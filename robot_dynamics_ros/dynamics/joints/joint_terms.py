@@ -290,6 +290,16 @@ def dry_friction(physics: JointPhysics, velocity: Array) -> Array:
         return np.asarray(level * smooth_sign(velocity, sharpness_of(physics), np.tanh))
 
 
+def rotor_torque(physics: JointPhysics, qdd: Array) -> Array:
+    """
+    Return the torque (..., n) that accelerates the rotors, on the joint side [N m, N].
+
+    :param physics: joint terms; a rotor of NaN is inside a minimal parameter and adds nothing.
+    :param qdd: (..., n) joint accelerations [rad/s^2, m/s^2].
+    """
+    return np.stack(JointTerms.of(physics, np).rotor_torque(list(np.moveaxis(qdd, -1, 0))), -1)
+
+
 @dataclass(frozen=True, eq=False)
 class Transmission:
     """

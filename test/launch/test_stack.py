@@ -23,6 +23,7 @@ from std_msgs.msg import String
 from support.messages import motion_message
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros import compile_model
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.simulation.gazebo_description import with_gazebo_control
@@ -111,6 +112,41 @@ def test_the_stock_controller_takes_our_gains_and_efforts(ros, tmp_path):
             ros.spin_until(lambda: len(efforts[-1]) == len(GOAL)
                            and max(map(abs, efforts[-1])) > 1.0, 'efforts', PATIENCE)
         assert all(math.isfinite(each) for row in efforts for each in row)
+
+
+@pytest.mark.ros2_control
+def test_the_stock_effort_controller_takes_the_weight_of_a_floating_arm(ros, tmp_path):
+    skip_without_stack((*CONTROL, 'forward_command_controller'))
+    name = 'forward_effort_controller'
+    controllers = tmp_path / 'controllers.yaml'
+    controllers.write_text(yaml.safe_dump({
+        'controller_manager': {'ros__parameters': {
+            'update_rate': 200,
+            'joint_state_broadcaster': {'type': 'joint_state_broadcaster/JointStateBroadcaster'},
+            name: {'type': 'forward_command_controller/ForwardCommandController'}}},
+        name: {'ros__parameters': {'joints': list(JOINTS), 'interface_name': 'effort'}}}))
+    ros.node.create_publisher(String, '/robot_description', LATCHED).publish(
+        String(data=mock_description()))
+    weight = compile_model(chain_from_urdf(URDF.read_text())).gravity_torque([0.0] * len(JOINTS))
+    states = []
+    ros.node.create_subscription(JointState, '/joint_states', states.append, 10)
+    with running(['ros2', 'run', 'controller_manager', 'ros2_control_node', '--ros-args',
+                  '--params-file', str(controllers)], tmp_path / 'manager.txt'):
+        spawned = subprocess.run(
+            ['ros2', 'run', 'controller_manager', 'spawner', 'joint_state_broadcaster', name],
+            capture_output=True, text=True, timeout=PATIENCE)
+        assert spawned.returncode == 0, (tmp_path / 'manager.txt').read_text() + spawned.stderr
+        ros.spin_until(lambda: states, 'states of the robot', PATIENCE)
+        with running(['ros2', 'launch', 'robot_dynamics_ros', 'robot.launch.py', 'mode:=float',
+                      f'controller_name:={name}', f'description_file:={URDF}'],
+                     tmp_path / 'launch.txt'):
+
+            def carried():  # the mock shows what it is commanded, and does not move
+                efforts = dict(zip(states[-1].name, states[-1].effort))
+                return all(math.isclose(efforts[joint], each, abs_tol=1e-3)
+                           for joint, each in zip(JOINTS, weight))
+
+            ros.spin_until(carried, 'the weight', PATIENCE)
 
 
 @pytest.mark.gazebo

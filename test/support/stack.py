@@ -48,8 +48,8 @@ def running(command, output):
     try:
         yield process
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+        if process.poll() is None:  # to all of them: ros2 run waits for its child
+            os.killpg(process.pid, signal.SIGINT)
         end = time.monotonic() + PATIENCE
         while process.poll() is None and time.monotonic() < end:
             time.sleep(0.05)

@@ -28,7 +28,7 @@ ARRIVAL = 1.0
 #: Age beyond which a state tells nothing [s], and pause after which a controller is a new one.
 FRESH = 0.5
 #: Time for which a reference stands still before it is a hold [s].
-STILL = 0.02
+STILL = 0.006
 #: Part of what was guessed by which feedback may differ from it.
 SURPRISE = 0.25
 #: Time for which the integral stays what it was after a drop or an activation [s].

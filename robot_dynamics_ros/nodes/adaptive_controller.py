@@ -111,8 +111,7 @@ class AdaptiveControllerNode(RobotNode):
 
     def __init__(self, **options: object) -> None:
         super().__init__('adaptive_controller', **options)
-        # a simulated clock that has not come yet is 0
-        self._joints = JointStates(self, self._on_sample, wanted=lambda: self.now != 0.0)
+        self._joints = JointStates(self, self._on_sample)
         self._stream: AdaptiveStream | None = None
         self._published = -1
 

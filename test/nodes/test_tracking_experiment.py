@@ -70,6 +70,18 @@ def test_a_robot_that_goes_astray_is_braked_and_the_node_fails(node):
     assert_brakes(node.sent[-1][1])
 
 
+def test_joint_states_before_the_first_clock_begin_nothing(node):
+    """The demo failed now and then: its motion began at time 0, and 7.9 s later was the next."""
+    node.now = 0.0
+    node.receive(joint_state_message(7.9, [0.0, 0.0], [0.0, 0.0], [1.0, 2.0]))
+    node.tick(PERIOD)
+    assert node.sent == []
+    node.now = 7.9
+    node.tick(PERIOD)
+    run(node, 1.0)
+    assert node.sent and not node.failure
+
+
 def test_a_robot_far_outside_its_limits_is_not_moved(node):
     node.receive(joint_state_message(node.now, [0.0, 45.0], [0.0, 0.0], [1.0, 2.0]))
     node.tick(PERIOD)

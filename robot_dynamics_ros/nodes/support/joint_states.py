@@ -76,7 +76,8 @@ class JointStates:
         return latest if latest is not None and abs(now - latest.received) <= timeout else None
 
     def _on_joint_state(self, message: JointState) -> None:
-        if self._reader is None or not self._wanted():
+        # a simulated clock that has not come yet is 0: what comes then has no age
+        if self._reader is None or self._node.now == 0.0 or not self._wanted():
             return
         if self._efforts is not None:
             self._efforts.fill(message)

@@ -49,7 +49,7 @@ NODES = {
     'adaptive_controller': [(AdaptiveControllerNode, {})],
     'dynamics_server': [(DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True,
                                               'effort_source': 'commands'})],
-    'excitation': [(ExcitationNode, {})],
+    'excitation': [(ExcitationNode, {'unchecked': True})],  # this arm has no geometry
     'feedforward': [(RelayingNode, {'follow_mlc': True, 'controller_action': CONTROLLER}),
                     (FeedforwardNode, {'mode': 'stream'}), (FeedforwardNode, {'mode': 'float'})],
     'identification': [(IdentificationNode, {'effort_source': 'commands'})],

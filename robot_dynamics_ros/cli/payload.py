@@ -21,12 +21,15 @@ from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
 from robot_dynamics_ros.estimation.payload.identify import identify_payload
+from robot_dynamics_ros.estimation.payload.wording import (
+    AXES,
+    PLACES,
+    joints_entry,
+    service_call,
+)
 
 #: Exit code where mass or centre of mass may not be claimed.
 NOT_IDENTIFIABLE = 1
-
-_AXES = ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
-_PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,13 +74,6 @@ def report(load: PayloadEstimate) -> dict[str, Any]:
         'reasons': list(load.reasons), 'assumptions': list(load.assumptions)}
 
 
-def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
-    """Return the payload as joints.yaml has it; a point mass where the inertia is not known."""
-    body = load.inertia
-    return {'mass': body.mass, 'centre_of_mass': body.centre_of_mass.tolist(),
-            'inertia': [float(body.central_tensor[place]) for place in _PLACES]}
-
-
 def text_report(load: PayloadEstimate) -> str:
     """Return the payload as text for a terminal, with the call that sets it in a running node."""
     rows = [_row('mass', 'kg', load.mass, load.mass_standard_deviation, load.mass_known)]
@@ -85,7 +81,7 @@ def text_report(load: PayloadEstimate) -> str:
         'xyz', load.centre, load.centre_standard_deviations, load.centre_known)]
     rows += [_row(f'inertia {axes}', 'kg m^2', load.tensor[place],
                   load.tensor_standard_deviations[place], load.tensor_known)
-             for axes, place in zip(_AXES, _PLACES)]
+             for axes, place in zip(AXES, PLACES)]
     without, with_load = 100 * load.error_without, 100 * load.error_with
     lines = [f'Payload at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
              f'{with_load:.1f} % with it',
@@ -95,17 +91,6 @@ def text_report(load: PayloadEstimate) -> str:
     if load.known:
         lines += ['', 'Set it in a running node:', f'  {service_call(load)}']
     return '\n'.join(lines)
-
-
-def service_call(load: PayloadEstimate) -> str:
-    """Return the `ros2 service call` that sets the payload."""
-    body = load.inertia
-    c, J = body.centre_of_mass, body.central_tensor
-    entries = ', '.join(f'i{axes}: {J[place]:.9g}' for axes, place in zip(_AXES, _PLACES))
-    return ('ros2 service call /dynamics_server/set_payload '
-            'robot_dynamics_interfaces/srv/SetPayload '
-            f'"{{payload: {{header: {{frame_id: {load.tip}}}, inertia: {{m: {body.mass:.9g}, '
-            f'com: {{x: {c[0]:.9g}, y: {c[1]:.9g}, z: {c[2]:.9g}}}, {entries}}}}}}}"')
 
 
 def _row(name: str, unit: str, value: float, deviation: float, known: bool) -> list[str]:

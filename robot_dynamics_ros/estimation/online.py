@@ -178,6 +178,27 @@ class OnlineEstimator:
             error = self._learn(state)
         return error
 
+    def expected(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[Array, Array]:
+        """
+        Return the torque (n,) expected in a state, and how far off it may be (n,) [N m, N].
+
+        The standard deviation is that of uncertain parameters and of what no parameter explains;
+        it shrinks as the robot is learned. Infinite before the first samples.
+
+        :param q: (n,) positions [rad, m].
+        :param qd: (n,) velocities [rad/s, m/s].
+        :param qdd: (n,) accelerations [rad/s^2, m/s^2].
+        """
+        recursion = self._recursion
+        state = [np.asarray(each, dtype=np.float64)[None] for each in (q, qd, qdd)]
+        rows = self._terms.regressor(*state)[0][:, self._columns]
+        if recursion is None:
+            n = len(self.chain)
+            return np.zeros(n), np.full(n, np.inf)
+        spread = np.linalg.solve(recursion.triangle.T, rows.T)
+        variance = np.sum(spread ** 2, axis=0) + recursion.residual_sigma ** 2
+        return np.asarray(rows @ recursion.solution().x), np.sqrt(variance)
+
     def _started(self, torque: Array, step: float) -> RecursiveLeastSquares:
         """Return a recursion that starts from the chain, scaled by typical torques."""
         n = len(self.chain)

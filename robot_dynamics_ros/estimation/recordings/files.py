@@ -95,6 +95,7 @@ def _read_npz(path: Path, joint_names: Sequence[str]) -> Recording:
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 WRENCH_STAMPED = 'geometry_msgs/msg/WrenchStamped'
+STRING = 'std_msgs/msg/String'
 
 
 def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
@@ -226,22 +227,27 @@ def _values(columns: Sequence[tuple[Any, list[int]]], field: str) -> Iterator[Ar
 
 
 def write_recording(path: str | Path, recording: Recording, *,
-                    topic: str = '/joint_states') -> None:
+                    topic: str = '/joint_states', description: str | None = None) -> None:
     """
     Write a recording; the ending of the name decides: .csv, .npz, or none for a rosbag2 folder.
 
     :param path: path of the file, or of a folder that does not exist yet.
     :param recording: recording to write.
     :param topic: topic of the joint states in a bag.
+    :param description: URDF text, which a bag holds as the topic /robot_description; None = no
+        such topic.
     :raises RecordingError: an unknown ending, or the file cannot be written.
     """
     target = Path(path)
     writers: dict[str, Callable[[Path, Recording, str], None]] = {
-        '.csv': _write_csv, '.npz': _write_npz, '': _write_bag}
-    if target.suffix not in writers:
+        '.csv': _write_csv, '.npz': _write_npz}
+    if target.suffix not in ('', *writers):
         raise RecordingError(f"{target}: unknown kind '{target.suffix}'; write .csv, .npz, or a "
                              'name without ending for a rosbag2 folder')
-    writers[target.suffix](target, recording, topic)
+    if target.suffix:
+        writers[target.suffix](target, recording, topic)
+    else:
+        _write_bag(target, recording, topic, description)
 
 
 def _write_csv(path: Path, recording: Recording, topic: str) -> None:
@@ -272,7 +278,7 @@ def _write_npz(path: Path, recording: Recording, topic: str) -> None:
         raise RecordingError(f'{path}: cannot be written: {error.strerror}') from error
 
 
-def _write_bag(path: Path, recording: Recording, topic: str) -> None:
+def _write_bag(path: Path, recording: Recording, topic: str, description: str | None) -> None:
     """Write joint states as mcap, the default storage of ROS 2 Jazzy."""
     try:
         from rosbags.rosbag2 import StoragePlugin, Writer
@@ -298,6 +304,11 @@ def _write_bag(path: Path, recording: Recording, topic: str) -> None:
     try:
         with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             connection = writer.add_connection(topic, JOINT_STATE, typestore=types)
+            if description is not None:
+                text = writer.add_connection('/robot_description', STRING, typestore=types)
+                first = round((float(recording.t[0]) + begin) * 1e9)
+                writer.write(text, first, types.serialize_cdr(
+                    types.types[STRING](data=description), STRING))
             for k, t in enumerate(recording.t):
                 stamp = round((float(t) + begin) * 1e9)
                 message = state(

@@ -9,8 +9,9 @@ except ImportError:
     numpy = None
 
 PACKAGE = 'robot_dynamics_ros'
-NODES = ('adaptive_controller', 'dynamics_server', 'excitation', 'feedforward', 'identification',
-         'live_view', 'payload_identification', 'simulated_robot', 'tracking_experiment')
+NODES = ('adaptive_controller', 'calibration', 'dynamics_server', 'excitation', 'feedforward',
+         'identification', 'live_view', 'payload_identification', 'simulated_robot',
+         'tracking_experiment')
 
 # Calls of compiled models. Optional: without a compiler they still work, slower.
 EXTENSIONS = [] if numpy is None else [

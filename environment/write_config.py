@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
+from robot_dynamics_ros.nodes.calibration import CalibrationNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.excitation import ExcitationNode
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
@@ -16,7 +17,7 @@ from robot_dynamics_ros.nodes.support.config_file import config_text
 CONFIG = Path(__file__).resolve().parent.parent / 'config'
 #: All nodes that a launch file may start; a module has the name of its node.
 NODES = {kind.__module__.rpartition('.')[2]: kind for kind in (
-    AdaptiveControllerNode, DynamicsServerNode, ExcitationNode, FeedforwardNode,
+    AdaptiveControllerNode, CalibrationNode, DynamicsServerNode, ExcitationNode, FeedforwardNode,
     IdentificationNode, LiveViewNode, PayloadIdentificationNode, SimulatedRobotNode)}
 
 

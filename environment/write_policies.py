@@ -18,6 +18,7 @@ from rclpy.action import (
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
+from robot_dynamics_ros.nodes.calibration import CalibrationNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.excitation import ExcitationNode
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
@@ -47,6 +48,7 @@ class RelayingNode(FeedforwardNode):
 #: Name, and per choice of settings: class and parameters; together they have all interfaces.
 NODES = {
     'adaptive_controller': [(AdaptiveControllerNode, {})],
+    'calibration': [(CalibrationNode, {'effort_source': 'commands'})],
     'dynamics_server': [(DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True,
                                               'effort_source': 'commands'})],
     'excitation': [(ExcitationNode, {'unchecked': True})],  # this arm has no geometry
@@ -59,7 +61,8 @@ NODES = {
 }
 #: Needs control_msgs to be seen: the third source of efforts, and what the controller does.
 EXTRA = {**{(name, 'topics', 'subscribe'): {'controller_state'}
-            for name in ('dynamics_server', 'identification', 'payload_identification')},
+            for name in ('calibration', 'dynamics_server', 'identification',
+                         'payload_identification')},
          ('feedforward', 'topics', 'subscribe'): {
              'controller_state', CONTROLLER.replace('follow_joint_trajectory',
                                                     'controller_state')}}

@@ -5,6 +5,7 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from robot_dynamics_ros.nodes.support.launching import (
+    calibrated_parameters,
     declare_arguments,
     effort_limits,
     node,
@@ -18,7 +19,8 @@ def make_nodes(context):
     return [node(context, 'feedforward', parameters={
         'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode'),
         'follow_mlc': switched_on(context, 'learn'),
-        'controller_action': value(context, 'controller_action'), **effort_limits(context)},
+        'controller_action': value(context, 'controller_action'), **effort_limits(context),
+        **calibrated_parameters(context)},
         remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
                     ('controller_state', f'{value(context, "controller_name")}/controller_state'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]

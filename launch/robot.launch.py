@@ -6,6 +6,7 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from robot_dynamics_ros.nodes.support.launching import (
+    calibrated_parameters,
     declare_arguments,
     node,
     share,
@@ -21,7 +22,8 @@ def make_nodes(context):
     topics = [(topic, f'{value(context, "controller_name")}/{topic}')
               for topic in ('commands', 'controller_state')]
     nodes = [node(context, 'dynamics_server', parameters={
-        'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn, **source},
+        'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn, **source,
+        **calibrated_parameters(context)},
         remappings=[('mlc', 'identification/mlc'), *topics])]
     if learn:
         nodes.append(node(context, 'identification', parameters={

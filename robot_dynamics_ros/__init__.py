@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.calibration.effort_meaning import EffortMeaning, effort_meaning
-    from robot_dynamics_ros.calibration.joint_meaning import Certainty, JointMeaning
+    from robot_dynamics_ros.calibration.calibration import Calibration, CalibrationSettings
+    from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, JointMeaning
+    from robot_dynamics_ros.calibration.efforts.meaning import EffortMeaning, effort_meaning
     from robot_dynamics_ros.calibration.static_motion import static_motion
     from robot_dynamics_ros.chain.chain import Chain, Finding, Joint
     from robot_dynamics_ros.chain.dh import chain_from_dh
@@ -177,9 +178,10 @@ _HOME = {
     'control.feedforward': ('FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward'),
     'control.floating': ('FloatSettings', 'FloatController', 'FloatCommand'),
     'robot': ('load_robot', 'Robot'),
+    'calibration.calibration': ('Calibration', 'CalibrationSettings'),
     'calibration.static_motion': ('static_motion',),
-    'calibration.effort_meaning': ('effort_meaning', 'EffortMeaning'),
-    'calibration.joint_meaning': ('JointMeaning', 'Certainty'),
+    'calibration.efforts.meaning': ('effort_meaning', 'EffortMeaning'),
+    'calibration.efforts.joint_meaning': ('JointMeaning', 'Certainty'),
     'simulation.robot': ('SimulatedRobot',),
     'errors': (
         'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
@@ -220,7 +222,8 @@ __all__ = [
     'FeedforwardSettings', 'Onset', 'add_feedforward', 'Feedforward', 'FloatSettings',
     'FloatController', 'FloatCommand', 'load_robot', 'Robot', 'SimulatedRobot',
     # calibration
-    'static_motion', 'effort_meaning', 'EffortMeaning', 'JointMeaning', 'Certainty',
+    'Calibration', 'CalibrationSettings', 'static_motion', 'effort_meaning', 'EffortMeaning',
+    'JointMeaning', 'Certainty',
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',

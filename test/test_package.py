@@ -30,7 +30,8 @@ ROOMS = (
     'estimation.parameters', 'estimation.identification', 'estimation.payload',
     'estimation.excitation', 'estimation',
     'control', 'control.learned', 'control.adaptive',
-    'robot', 'calibration', 'simulation', 'nodes.support', 'nodes.trajectories', 'nodes',
+    'robot', 'calibration.efforts', 'calibration', 'simulation', 'nodes.support',
+    'nodes.trajectories', 'nodes',
     'cli.support', 'cli', 'demo',
 )
 

@@ -10,8 +10,8 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.arrays import Mask
-from robot_dynamics_ros.calibration.effort_meaning import EffortMeaning, effort_meaning
-from robot_dynamics_ros.calibration.effort_proposal import (
+from robot_dynamics_ros.calibration.efforts.meaning import EffortMeaning, effort_meaning
+from robot_dynamics_ros.calibration.efforts.proposal import (
     meaning_lines,
     proposed_joints_file,
     stated_efforts,
@@ -51,7 +51,7 @@ class Analysis:
                  resume: bool = False,
                  tell: Callable[[str], None] = lambda line: None) -> None:
         """
-        Begin a folder, or continue the run in it.
+        Prepare a run, or continue the one in the folder; nothing is written yet.
 
         :param folder: the folder.
         :param description: URDF text.
@@ -61,7 +61,7 @@ class Analysis:
         :param joints_path: its path; None = there is none.
         :param resume: True = continue the run in the folder, with the joints.yaml in it.
         :param tell: function that gets every line for people; the log gets them, too.
-        :raises ParameterError: the folder cannot be written, or is not of this robot.
+        :raises RobotDynamicsError: the folder holds a calibration already, or another robot's.
         """
         self.folder, self.chain, self._tell = folder, chain, tell
         self._description = description
@@ -73,10 +73,10 @@ class Analysis:
                                  f'joints {", ".join(earlier.joint_names)}')
             self.chain, self._file, self.done = earlier, file, folder.done()
         else:
-            text = 'format: 1\n' if joints_path is None else yaml.safe_dump(
-                read_yaml(joints_path), sort_keys=False)
-            folder.begin(description, text, chain.robot, choice)
+            folder.check_empty()
             self._file = joints
+        self._begun, self._choice, self._joints_path = folder.exists, choice, joints_path
+        self._early: list[str] = []
         self.effort: EffortSemantics = self._file.effort_semantics(self.chain)
         self.meaning: EffortMeaning | None = None
         self.result: Identification | None = None
@@ -84,9 +84,21 @@ class Analysis:
         self.load: PayloadEstimate | None = None
         self.passed, self.summary = False, 'nothing is known yet'
 
+    def begin(self) -> None:
+        """Make the folder, if there is none yet; nothing is written before."""
+        if not self._begun:
+            text = 'format: 1\n' if self._joints_path is None else yaml.safe_dump(
+                read_yaml(self._joints_path), sort_keys=False)
+            self.folder.begin(self._description, text, self.chain.robot, self._choice)
+            self._begun = True
+            self.folder.log('\n'.join(self._early))
+
     def note(self, text: str) -> None:
-        """Write lines to the log and tell them."""
-        self.folder.log(text)
+        """Write lines to the log, as soon as there is one, and tell them."""
+        if self._begun:
+            self.folder.log(text)
+        else:
+            self._early.append(text)
         for line in text.splitlines():
             self._tell(line)
 

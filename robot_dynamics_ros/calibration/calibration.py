@@ -17,10 +17,8 @@ import numpy as np
 
 from robot_dynamics_ros.calibration.analysis import Analysis
 from robot_dynamics_ros.calibration.motions import (
-    Clearance,
     Motions,
     MotionSettings,
-    Unchecked,
     design_motions,
     payload_motion,
     slowed,
@@ -35,6 +33,7 @@ from robot_dynamics_ros.calibration.stages import (
     Stage,
     Status,
 )
+from robot_dynamics_ros.calibration.surroundings import Surroundings
 from robot_dynamics_ros.calibration.watch import MotionWatch, WatchSettings
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointSamples
@@ -46,6 +45,9 @@ from robot_dynamics_ros.motion.playing.player import (
     repeated,
 )
 from robot_dynamics_ros.motion.trajectory import Trajectory
+
+#: Stamps that are not older than this are of the clock of the receiver [s].
+_SAME_CLOCK = 10.0
 
 
 @dataclass(frozen=True)
@@ -71,17 +73,17 @@ class Calibration:
     """One run."""
 
     def __init__(self, analysis: Analysis, settings: CalibrationSettings | None = None,
-                 clearance: Clearance | None = None) -> None:
+                 around: Surroundings | None = None) -> None:
         """
         Begin a run, or continue the one in the folder; nothing moves.
 
         :param analysis: robot, folder and what is learned about it.
         :param settings: user settings.
-        :param clearance: what is around the robot; None = not known.
+        :param around: what must not be touched; None = not checked.
         """
         self.settings = settings or CalibrationSettings()
         self.analysis = analysis
-        self._clearance = clearance or Unchecked()
+        self._around = around or Surroundings()
         self._stages = PAYLOAD if self.settings.payload else CALIBRATION
         self.watch = MotionWatch(analysis.chain, self.settings.watch)
         self._motions: Motions | None = None
@@ -155,6 +157,10 @@ class Calibration:
             self._asked = False
             self.analysis.adopt()
             self._learn_efforts()
+        try:
+            self.analysis.begin()
+        except RobotDynamicsError as error:
+            return str(error)
         self._note(f'{self.stage.value}: begins')
         self._condition = Condition.READY if self.stage in MOVING else Condition.WORKING
         self._text = 'waits for the robot' if self.stage in MOVING else MEANING[self.stage]
@@ -187,7 +193,10 @@ class Calibration:
         :param now: clock time [s].
         """
         k = len(samples.times) - 1
-        self._latest = JointSample(float(samples.times[k]), now, samples.q[k], samples.qd[k],
+        stamp = float(samples.times[k])
+        # where the robot has our clock, its stamp says more than the end of a queue
+        received = stamp if 0.0 <= now - stamp < _SAME_CLOCK else now
+        self._latest = JointSample(stamp, received, samples.q[k], samples.qd[k],
                                    samples.effort[k])
         if self._condition is Condition.MOVING:
             self._samples.append(samples)
@@ -227,12 +236,9 @@ class Calibration:
             return None
         try:
             motion = self._motion(latest)
-            player = MotionPlayer(motion, self.analysis.chain, self.settings.player)
+            player = MotionPlayer(motion, self.analysis.chain, self.settings.player,
+                                  way=self._around.way)
             order = player.begin(now, latest)
-            if not self._clearance.free(order.trajectory):
-                raise RobotDynamicsError('the way to the start of the motion is not free: jog the '
-                                         'robot closer to it: '
-                                         f'{self._clearance.described(order.trajectory)}')
         except RobotDynamicsError as error:
             self._stopped(str(error))
             return None
@@ -244,9 +250,9 @@ class Calibration:
         s = self.settings.motions
         if self.stage is Stage.PAYLOAD_MOTION:
             start = latest.q if s.start is None else np.array(s.start)
-            return payload_motion(self.analysis.chain, start, self._clearance)
+            return payload_motion(self.analysis.chain, start, self._around)
         if self._motions is None:  # a run that is continued
-            self._motions = design_motions(self.analysis.chain, s, self._clearance)
+            self._motions = design_motions(self.analysis.chain, s, self._around)
         if self.stage is Stage.STATIC_TEST:
             return self._motions.static
         if self.stage is Stage.REHEARSAL:
@@ -287,9 +293,11 @@ class Calibration:
         stage = self.stage
         if stage is Stage.DESCRIPTION:
             self.analysis.check()
+            for line in self._around.lines:
+                self._note(line)
             if not self.settings.payload:
                 self._motions = design_motions(self.analysis.chain, self.settings.motions,
-                                               self._clearance)
+                                               self._around)
                 for line in self._motions.lines:
                     self._note(line)
         elif stage is Stage.IDENTIFICATION:

@@ -67,7 +67,7 @@ class CalibrationFolder:
         self.report = self.path / 'report.html'
         self.payload = self.path / 'payload.yaml'
         self._state = self.path / 'calibration.yaml'
-        self._log = self.path / 'log.txt'
+        self.log_file = self.path / 'log.txt'
 
     @property
     def exists(self) -> bool:
@@ -76,14 +76,15 @@ class CalibrationFolder:
 
     def begin(self, description: str, joints: str, robot: str, choice: ChainChoice) -> None:
         """
-        Make the folder of a new run; files of an earlier one stay where they are not replaced.
+        Make the folder of a new run.
 
         :param description: URDF text.
         :param joints: text of joints.yaml.
         :param robot: name of the robot.
         :param choice: chain of the description.
-        :raises ParameterError: the folder cannot be written.
+        :raises ParameterError: the folder cannot be written, or holds a calibration already.
         """
+        self.check_empty()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -95,14 +96,25 @@ class CalibrationFolder:
                      'gravity': None if choice.gravity is None else list(choice.gravity),
                      'locked': list(choice.locked), 'stages': []})
 
+    def check_empty(self) -> None:
+        """
+        Refuse to begin where another calibration is.
+
+        :raises ParameterError: the folder holds a calibration already.
+        """
+        if self.exists:
+            raise ParameterError(f'{one_line(self.path)}: holds a calibration already: continue '
+                                 'it (resume:=true), or choose another folder')
+
     def log(self, text: str) -> None:
         """Add lines to the log, each with the time of day."""
         now = time.strftime('%Y-%m-%d %H:%M:%S')
         try:
-            with self._log.open('a', encoding='utf-8') as file:
+            with self.log_file.open('a', encoding='utf-8') as file:
                 file.writelines(f'{now}  {line}\n' for line in text.splitlines())
         except OSError as error:
-            raise ParameterError(f'{self._log}: cannot be written: {error.strerror}') from error
+            raise ParameterError(f'{self.log_file}: cannot be written: '
+                                 f'{error.strerror}') from error
 
     def write(self, path: Path, content: str | bytes) -> None:
         """Write a file of the folder at once."""

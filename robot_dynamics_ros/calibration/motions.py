@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.calibration.static_motion import static_motion
+from robot_dynamics_ros.calibration.surroundings import Surroundings
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
@@ -19,28 +19,6 @@ from robot_dynamics_ros.motion.trajectory import Trajectory
 RATE = 20.0
 #: A payload is swung by the last joints, so many at most.
 _LAST = 4
-
-
-class Clearance(Protocol):
-    """What is around a robot, and its own links."""
-
-    def free(self, motion: Trajectory) -> bool:
-        """Return whether a motion touches nothing."""
-
-    def described(self, motion: Trajectory) -> str:
-        """Return lowest point and smallest distance of a motion, for people."""
-
-
-class Unchecked:
-    """No knowledge of what is around: everything is taken to be free."""
-
-    def free(self, motion: Trajectory) -> bool:
-        """Return True."""
-        return True
-
-    def described(self, motion: Trajectory) -> str:
-        """Return that nothing was checked."""
-        return 'collisions are NOT checked'
 
 
 @dataclass(frozen=True)
@@ -85,25 +63,28 @@ class Motions:
     lines: tuple[str, ...]
 
 
-def design_motions(chain: Chain, settings: MotionSettings, clearance: Clearance) -> Motions:
+def design_motions(chain: Chain, settings: MotionSettings, around: Surroundings) -> Motions:
     """
     Return the motions of a calibration.
 
     :raises ExcitationError: none is possible.
     """
-    found = design_excitation(chain, start=settings.start, duration=settings.duration,
+    found = design_excitation(chain, scene=around.scene, unchecked=around.scene is None,
+                              start=settings.start, duration=settings.duration,
                               harmonics=settings.harmonics, share=settings.share,
                               seed=settings.seed)
     times = found.trajectory.times(RATE)
     exciting = Trajectory(chain.joint_names, times, *found.trajectory.sample(times))
-    if not clearance.free(exciting):
+    if not around.nearly_free(exciting):
         raise ExcitationError('the exciting motion touches something; choose another start: '
-                              f'{clearance.described(exciting)}')
+                              f'{around.described(exciting)}')
     static = static_motion(chain, exciting.positions[0], postures=settings.postures,
-                           reach=settings.reach, seed=settings.seed, free=clearance.free)
-    lines = (f'exciting motion of {exciting.duration:g} s shows {len(found.columns)} parameters, '
-             f'condition number {found.condition_number:.1f}; {clearance.described(exciting)}',
-             f'static test of {static.duration:.0f} s; {clearance.described(static)}')
+                           reach=settings.reach, seed=settings.seed, free=around.free)
+    note = (found.start_note,) if found.start_note else ()
+    lines = (*note,
+             f'exciting motion of {exciting.duration:g} s shows {len(found.columns)} parameters, '
+             f'condition number {found.condition_number:.1f}; {around.described(exciting)}',
+             f'static test of {static.duration:.0f} s; {around.described(static)}')
     return Motions(static, exciting, lines)
 
 
@@ -118,14 +99,14 @@ def slowed(motion: Trajectory, velocity: float) -> Trajectory:
                       velocity * motion.velocities, velocity**2 * motion.accelerations)
 
 
-def payload_motion(chain: Chain, start: Array, clearance: Clearance, *, duration: float = 12.0,
+def payload_motion(chain: Chain, start: Array, around: Surroundings, *, duration: float = 12.0,
                    share: float = 0.4) -> Trajectory:
     """
     Return a motion of the last joints about a posture, at rest at both ends.
 
     :param chain: the robot.
     :param start: (n,) posture at both ends [rad, m].
-    :param clearance: what is around.
+    :param around: what is around.
     :param duration: duration of the motion [s].
     :param share: part of the velocity limits, and of the room to the position limits, to use.
     :raises ExcitationError: even a small one touches something.
@@ -140,7 +121,7 @@ def payload_motion(chain: Chain, start: Array, clearance: Clearance, *, duration
     t = np.linspace(0.0, duration, round(duration * RATE) + 1)
     for _ in range(4):
         motion = _swinging(chain, start, amplitude, np.asarray(swings * base), t)
-        if clearance.free(motion):
+        if around.free(motion):
             return motion
         amplitude = 0.5 * amplitude
     raise ExcitationError('no motion of the last joints is free from here: jog the robot to '

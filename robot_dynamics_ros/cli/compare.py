@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``robot-dynamics compare``: how two parameter files differ, also across minimal sets."""
+"""``robot-dynamics compare``: what has changed between two calibrations, or parameter files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.calibration.drift import Change, explanations
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import covariance_of
@@ -18,8 +19,9 @@ from robot_dynamics_ros.dynamics.minimal.numeric_set import conversion_matrix
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.parameters.parameters_file import covariance_in, read_mapping
 
-_TERMS = ('rotor_inertia', 'viscous_friction', 'coulomb_friction', 'static_friction',
-          'torque_offset')
+#: Terms of a joint, and the letters of their unknowns.
+_TERMS = {'rotor_inertia': 'Ia', 'viscous_friction': 'Fv', 'coulomb_friction': 'Fc',
+          'static_friction': 'Fs', 'torque_offset': 'offset'}
 
 #: Rows that do not follow from the other set, relative: the files are of different robots.
 _SAME_SPACE = 1e-6
@@ -27,14 +29,16 @@ _SAME_SPACE = 1e-6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument('first', metavar='A.yaml', type=Path, help='parameters of a robot')
-    parser.add_argument('second', metavar='B.yaml', type=Path,
-                        help='parameters of the same robot, of the same or another minimal set')
+    parser.add_argument('first', metavar='A', type=Path,
+                        help='parameters.yaml of a robot, or the folder of a calibration')
+    parser.add_argument('second', metavar='B', type=Path,
+                        help='the same of the same robot, of the same or another minimal set')
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print both files side by side, in the set of the first one."""
-    first, second = read_mapping(arguments.first), read_mapping(arguments.second)
+    first, second = (read_mapping(path / 'parameters.yaml' if path.is_dir() else path)
+                     for path in (arguments.first, arguments.second))
     try:
         print(comparison(first, second))
     except (KeyError, TypeError, ValueError) as error:
@@ -45,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
     """
-    Return a table of both, and of the difference in standard deviations where known.
+    Return a table of both with a verdict for each parameter, and what the changes point to.
 
     :raises ParameterError: the files are of different robots.
     """
@@ -56,24 +60,37 @@ def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
     M = _conversion(second, first)
     values = M @ [line['value'] for line in second['parameters']]
     variances = _second_variances(M, second)
-    rows = [_row(line['name'], line['unit'], float(line['value']), float(value),
-                 float(line['standard_deviation']) ** 2 + float(variance))
-            for line, value, variance in zip(first['parameters'], values, variances)]
-    for term in _TERMS:
-        for one, other in zip(first['joints'], second['joints']):
+    changes = [Change(str(line['name']), float(line['value']), float(value),
+                      float(np.sqrt(float(line['standard_deviation']) ** 2 + float(variance))))
+               for line, value, variance in zip(first['parameters'], values, variances)]
+    units = [str(line['unit']) for line in first['parameters']]
+    for term, letter in _TERMS.items():
+        for j, (one, other) in enumerate(zip(first['joints'], second['joints'])):
             if term in one or term in other:
                 a, b = float(one.get(term, 'nan')), float(other.get(term, 'nan'))
                 if np.isfinite(a) or np.isfinite(b):
-                    rows.append(_row(f'{term} {one["name"]}', '', a, b, float('nan')))
+                    variance = sum(_variance(content, f'{letter}{j + 1}')
+                                   for content in (first, second))
+                    changes.append(Change(f'{term} {one["name"]}', a, b,
+                                          float(np.sqrt(variance)), str(one['name'])))
+    units += [''] * (len(changes) - len(units))
     header = f'{first["robot"]} ({first["set"]}) and {second["robot"]} ({second["set"]})'
-    columns = ['parameter', 'unit', 'A', 'B', 'B - A', 'in standard deviations']
-    return f'{header}\n' + table(columns, rows, left=2)
+    columns = ['parameter', 'unit', 'A', 'B', 'B - A', 'in standard deviations', 'verdict']
+    rows = [_row(change, unit) for change, unit in zip(changes, units)]
+    return '\n'.join([header, table(columns, rows, align='<<>>>><'), '',
+                      *explanations(changes, len(first['joint_names']))])
 
 
-def _row(name: str, unit: str, a: float, b: float, variance: float) -> list[str]:
-    score = (b - a) / np.sqrt(variance) if variance > 0.0 else float('nan')
-    return [name, unit, short(a), short(b), short(b - a),
-            f'{score:.1f}' if np.isfinite(score) else '-']
+def _variance(content: dict[str, Any], name: str) -> float:
+    """Return the variance of a joint term; NaN = not known."""
+    names, C = covariance_in(content)
+    return float(C[names.index(name), names.index(name)]) if name in names else float('nan')
+
+
+def _row(change: Change, unit: str) -> list[str]:
+    return [change.name, unit, short(change.before), short(change.after),
+            short(change.after - change.before),
+            f'{change.score:.1f}' if np.isfinite(change.score) else '-', change.verdict]
 
 
 def _conversion(source: dict[str, Any], target: dict[str, Any]) -> Array:

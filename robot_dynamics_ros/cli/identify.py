@@ -8,6 +8,8 @@ import math
 from dataclasses import fields
 from pathlib import Path
 
+from robot_dynamics_ros.calibration.folder import CalibrationFolder
+from robot_dynamics_ros.calibration.stages import Stage
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     RecordedRobot,
@@ -18,13 +20,14 @@ from robot_dynamics_ros.cli.support.arguments import (
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, RecordingError
 from robot_dynamics_ros.estimation.consistency.projection import MASS_TOLERANCE
 from robot_dynamics_ros.estimation.identification.identify import identify
 from robot_dynamics_ros.estimation.identification.report import html_report
 from robot_dynamics_ros.estimation.identification.result import Identification
 from robot_dynamics_ros.estimation.parameters.identified_urdf import identified_urdf
 from robot_dynamics_ros.estimation.parameters.parameters_file import write_parameters
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.settings import (
     FRICTION_LAWS,
     METHODS,
@@ -38,10 +41,13 @@ NOT_PASSED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path, help=RECORDING)
-    add_recording_arguments(parser)
-    parser.add_argument('-o', '--output', metavar='DIR', type=Path, default=Path('.'),
-                        help='folder for report.html and parameters.yaml (default: here)')
+    parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
+                        help=f'{RECORDING}; or the folder of a calibration, which brings its '
+                        'robot along')
+    add_recording_arguments(parser, required=False)
+    parser.add_argument('-o', '--output', metavar='DIR', type=Path,
+                        help='folder for report.html and parameters.yaml (default: here, or the '
+                        'folder of the calibration)')
     parser.add_argument('--write-urdf', action='store_true',
                         help='also write identified.urdf: the URDF with physically consistent '
                         'inertias and friction')
@@ -82,9 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify, write both files and print the verdict."""
-    robot = robot_from_arguments(arguments)
+    robot, recordings = _robot_and_recordings(arguments)
     note_rigid_joints(robot, 'the identified model has')
-    recordings = recordings_from_arguments(arguments, robot.chain, arguments.recordings)
     given = {field.name: getattr(arguments, field.name, None)
              for field in fields(IdentificationSettings)}
     if given['coulomb_velocity'] is None:
@@ -93,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     with Progress() as progress:
         result = identify(robot.chain, recordings, effort=robot.effort, progress=progress,
                           **options)
-    folder: Path = arguments.output
+    folder: Path = arguments.output or Path('.')
     report, parameters = folder / 'report.html', folder / 'parameters.yaml'
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,6 +111,30 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write_urdf:
         _write_urdf(folder / 'identified.urdf', result, robot, arguments)
     return 0 if result.verdict.passed else NOT_PASSED
+
+
+def _robot_and_recordings(arguments: argparse.Namespace
+                          ) -> tuple[RecordedRobot, list[Recording]]:
+    """Return the robot and what was recorded; a calibration that has not come far is enough."""
+    folder = CalibrationFolder(arguments.recordings[0])
+    if len(arguments.recordings) > 1 or not folder.exists or arguments.robot is not None:
+        if arguments.robot is None:
+            raise ParameterError('--urdf is needed: only the folder of a calibration brings its '
+                                 'robot along')
+        robot = robot_from_arguments(arguments)
+        return robot, recordings_from_arguments(arguments, robot.chain, arguments.recordings)
+    chain, file = folder.robot()
+    for stage in (Stage.MOTION, Stage.REHEARSAL):
+        if recordings := folder.recordings(stage.value, chain):
+            break
+    else:
+        raise RecordingError(f'{folder.path}: neither the full motion nor its rehearsal was '
+                             'recorded: there is nothing to identify from yet')
+    print(f'{folder.path}: {stage.value}')
+    arguments.robot = str(folder.description)
+    arguments.lock = [(name, 0.0) for name in folder.read().get('locked') or ()]
+    arguments.output = arguments.output or folder.path
+    return RecordedRobot(chain, file.effort_semantics(chain), file.payload), recordings
 
 
 def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,

@@ -36,7 +36,7 @@ class Command(NamedTuple):
 COMMANDS = (
     Command('inspect', 'cli.inspect', 'show the chain of a robot, its parameters and findings',
             'robot.urdf --tip tool0 --lock finger_joint=0.02'),
-    Command('demo', 'demo.learning', 'learn what a simulated arm is while it works, over ROS 2',
+    Command('demo', 'demo.learning', 'calibrate a simulated arm and use the result, over ROS 2',
             '--output output/demo'),
     Command('adaptive_demo', 'demo.adaptive',
             'learn a payload while controlling an arm, over ROS 2', ''),
@@ -47,6 +47,8 @@ COMMANDS = (
             'robot.urdf --controller pid --controller slotine_li --payload 2.0@4'),
     Command('excite', 'cli.excite', 'design a motion that shows all parameters of a robot well',
             'robot.urdf --joints joints.yaml --duration 20 -o excitation'),
+    Command('calibrate', 'cli.calibrate', 'drive a running calibration node from a terminal',
+            '--node /calibration'),
     Command('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings',
             'recording.csv --urdf robot.urdf --joints joints.yaml -o identified'),
     Command('compare', 'cli.compare', 'show how two parameter files differ',

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -118,18 +118,21 @@ class NodeProcesses:
                 stdin=subprocess.DEVNULL, stdout=None if shown else output, stderr=output,
                 start_new_session=True, env=environment)
 
-    def wait(self, node: str, patience: float) -> None:
+    def wait(self, node: str, patience: float,
+             meanwhile: Callable[[], None] = lambda: None) -> None:
         """
         Wait until a node has ended by itself with exit code 0, while all others run.
 
         :param node: its name; it may be gone from now on.
         :param patience: longest time to wait [s].
+        :param meanwhile: function that is called again and again.
         :raises NodeError: it failed, another node ended, or the time is over; with the output.
         """
         end = time.monotonic() + patience
         self._may_end.add(node)
         while (code := self._processes[node].poll()) is None:
             self._obey()
+            meanwhile()
             for other, process in self._processes.items():
                 if other not in self._may_end and process.poll() is not None:
                     raise NodeError(f'{other} has ended with exit code {process.returncode}:\n'

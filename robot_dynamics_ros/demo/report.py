@@ -13,16 +13,15 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
-from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
+from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.identification.report import STYLE
 from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart
 from robot_dynamics_ros.estimation.online import OnlineEstimator
-from robot_dynamics_ros.estimation.parameters.history import LearningHistory
 from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 
 #: Parameters in the table on the terminal.
 _SHOWN = 10
-#: Tracking error with what was learned over that of PID alone, and over that of the URDF.
+#: Tracking error with the calibration over that of PID alone, and over that of the URDF.
 _SUCCESS = (1.0 / 3.0, 0.8)
 #: Styles of the lines of the three ways.
 _STYLES = ('measured', 'urdf', 'model')
@@ -35,29 +34,29 @@ class DemoResult:
 
     :param chain: the robot of the URDF.
     :param truth: the robot that was simulated.
-    :param history: course of learning.
-    :param motions: the motion with PID alone, with the URDF and with what was learned.
+    :param estimate: result of the calibration.
+    :param motions: the motion with PID alone, with the URDF and with the calibration.
     """
 
     chain: Chain
     truth: Chain
-    history: LearningHistory
+    estimate: MlcEstimate
     motions: tuple[TrackedMotion, ...]
 
     @property
     def successful(self) -> bool:
-        """Whether learning brought what it must."""
+        """Whether the calibration brought what it must."""
         alone, urdf, learned = (motion.tracking.total_rms for motion in self.motions)
         return learned <= _SUCCESS[0] * alone and learned <= _SUCCESS[1] * urdf
 
     @property
     def parameters(self) -> dict[str, tuple[float, float, float, float]]:
-        """URDF, learned, standard deviation and truth of every minimal parameter, by name."""
+        """URDF, calibrated, standard deviation and truth of every minimal parameter, by name."""
         urdf, truth = (OnlineEstimator(chain).estimate().mlc.values
                        for chain in (self.chain, self.truth))
-        last = self.history.values[-1], self.history.standard_deviations[-1]
+        found = self.estimate.mlc.values, self.estimate.standard_deviations
         return {name: (float(a), float(b), float(c), float(d)) for name, a, b, c, d
-                in zip(self.history.names, urdf, *last, truth)}
+                in zip(self.estimate.mlc.names, urdf, *found, truth)}
 
 
 def tracking_table(result: DemoResult) -> str:
@@ -72,7 +71,7 @@ def tracking_table(result: DemoResult) -> str:
 
 
 def parameter_table(result: DemoResult) -> str:
-    """Return the parameters most wrong in the URDF, in standard deviations of what was learned."""
+    """Return the parameters most wrong in the URDF, in standard deviations of the calibration."""
     def error(row: tuple[float, float, float, float]) -> float:
         urdf, _, deviation, truth = row
         return abs(urdf - truth) / deviation if deviation > 0.0 else 0.0
@@ -81,7 +80,8 @@ def parameter_table(result: DemoResult) -> str:
     rows = [[name, *(short(value) if np.isfinite(value) else '-' for value in
                      (round(urdf, 4), round(learned, 4), round(deviation, 4), round(truth, 4)))]
             for name, (urdf, learned, deviation, truth) in worst]
-    return table(['most wrong in the URDF', 'URDF', 'learned', 'standard deviation', 'true'], rows)
+    return table(['most wrong in the URDF', 'URDF', 'calibrated', 'standard deviation', 'true'],
+                 rows)
 
 
 def write(result: DemoResult, folder: Path) -> None:
@@ -92,35 +92,25 @@ def write(result: DemoResult, folder: Path) -> None:
 
 def _page(result: DemoResult) -> str:
     alone, urdf, learned = (motion.tracking.total_rms for motion in result.motions)
-    history = result.history
-    converged = [time for time, state in zip(history.times - history.times[0], history.states)
-                 if state is EstimateState.CONVERGED]
-    facts = {'samples used': f'{int(history.samples[-1])}',
-             'until it had converged': f'{converged[0]:.0f} s' if converged else 'it has not',
+    facts = {'samples used': f'{result.estimate.samples}',
              'PID alone': f'{1e3 * alone:.2f} mrad', 'with the URDF': f'{1e3 * urdf:.2f} mrad',
-             'with what was learned': f'{1e3 * learned:.2f} mrad'}
+             'with the calibration': f'{1e3 * learned:.2f} mrad'}
     return '\n'.join([
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
-        f'<title>{escape(result.chain.robot)}: learned at work</title>',
+        f'<title>{escape(result.chain.robot)}: calibrated</title>',
         f'<style>{STYLE}</style></head><body>',
-        f'<h1>{escape(result.chain.robot)}: learned at work</h1>',
-        '<p class="soft">A simulated arm that differs from its URDF; its parameters were '
-        'identified while it moved, over ROS 2.</p>',
+        f'<h1>{escape(result.chain.robot)}: calibrated</h1>',
+        '<p class="soft">A simulated arm that differs from its URDF, calibrated over ROS 2; '
+        '<a href="calibration/report.html">report of the calibration</a>, '
+        '<a href="calibration/log.txt">its log</a>.</p>',
         f'<div class="verdict {"passed" if result.successful else "failed"}">'
         f'<div class="figure">{alone / learned:.0f} times</div>'
         '<div><strong>smaller tracking error than PID alone</strong><br>'
         f'and {urdf / learned:.1f} times smaller than with feedforward of the URDF</div></div>',
         '<div class="facts">', *(f'<div><b>{escape(value)}</b>{escape(name)}</div>'
                                  for name, value in facts.items()), '</div>',
-        '<h2>Learning: torque that is not explained</h2>', _learning_chart(history),
         '<h2>Tracking errors</h2>', _key(result), *_tracking_charts(result),
         '<h2>Minimal parameters</h2>', _parameter_rows(result), '</body></html>'])
-
-
-def _learning_chart(history: LearningHistory) -> str:
-    rms = np.sqrt(np.mean(history.residuals**2, axis=1))
-    return line_chart(history.times - history.times[0], [Line('rest', rms)], 'N m', 180,
-                      'unexplained torque over time')
 
 
 def _key(result: DemoResult) -> str:
@@ -152,7 +142,7 @@ def _parameter_rows(result: DemoResult) -> str:
             + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>-</td>'
                       for value in values) + '</tr>'
             for name, values in result.parameters.items()]
-    return ('<table><tr><th class="text">name</th><th>URDF</th><th>learned</th>'
+    return ('<table><tr><th class="text">name</th><th>URDF</th><th>calibrated</th>'
             '<th>standard deviation</th><th>true</th></tr>' + ''.join(rows) + '</table>')
 
 

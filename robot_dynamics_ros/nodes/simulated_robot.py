@@ -86,6 +86,9 @@ class SimulatedRobotNodeSettings(RobotNodeSettings):
     publish_clock: bool = setting(
         False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
                'other nodes need use_sim_time, this one must not have it')
+    real_time_factor: float = setting(
+        1.0, 'with publish_clock: simulated seconds per second, where the machine is fast enough',
+        minimum=0.1, maximum=100.0)
     lockstep: bool = setting(
         False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
                'efforts are commanded; no delay on any machine')
@@ -147,7 +150,8 @@ class SimulatedRobotNode(RobotNode):
             if self.get_parameter('use_sim_time').value:
                 raise ParameterError('publish_clock and use_sim_time exclude each other')
             self._clock_topic = self.create_publisher(Clock, '/clock', 10)
-            self.create_timer(1.0 / p.publish_rate, self._on_own_time, clock=self._steady)
+            self.create_timer(1.0 / (p.publish_rate * p.real_time_factor), self._on_own_time,
+                              clock=self._steady)
         else:
             self.create_timer(1.0 / p.publish_rate, self._on_tick)
 
@@ -211,13 +215,14 @@ class SimulatedRobotNode(RobotNode):
         elapsed, self._last_tick = now - self._last_tick, now
         if cell is None or not self.active:
             return
-        longest = CATCH_UP
+        # faster than real time, a busy machine is slower, but loses no joint state
+        longest = CATCH_UP if p.real_time_factor <= 1.0 else 1.0 / p.publish_rate
         if p.lockstep and self._commanded:
             if not self._answered and now - self._last_state < PATIENCE:
                 return
             longest = 1.0 / p.publish_rate
         self._answered, self._last_state = False, now
-        self._advance(cell, cell.time + min(elapsed, longest))
+        self._advance(cell, cell.time + min(p.real_time_factor * elapsed, longest))
 
     def _advance(self, cell: ControlledRobot, until: float) -> bool:
         """Simulate, publish the joint states, and return False if time was skipped."""

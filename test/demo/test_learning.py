@@ -49,24 +49,28 @@ def alive(marker):
 
 
 @pytest.mark.slow
-def test_what_is_learned_tracks_better_than_the_urdf_and_pid_alone(start, tmp_path):
+def test_a_calibrated_arm_tracks_better_than_the_urdf_and_pid_alone(start, tmp_path):
     folder = tmp_path / 'out'
-    process = start('--learning', '16', '--duration', '2', '-o', str(folder))
-    output, _ = process.communicate(timeout=200)
+    process = start('--learning', '8', '--duration', '2', '-o', str(folder))
+    output, _ = process.communicate(timeout=900)
     assert process.returncode == 0, output
     alone, urdf, learned = (float(word) for word in re.search(
         r'^all +([\d.]+) +([\d.]+) +([\d.]+)$', output, re.MULTILINE).groups())
     assert learned < alone / 3.0, output
     assert learned < 0.8 * urdf, output
-    assert re.search('LEARNING|CONVERGED', output)  # how far it comes depends on the machine
+    for stage in ('description', 'static test', 'rehearsal', 'full motion', 'identification'):
+        assert f'{stage}: begins' in output
+    assert 'over: PASSED' in output
     assert '\x1b' not in output, 'readable without a terminal'
     page = (folder / 'report.html').read_text(encoding='utf-8')
     assert 'smaller tracking error than PID alone' in page
-    assert page.count('<svg') == 8
+    assert page.count('<svg') == 7
+    assert 'calibration/report.html' in page
     assert (folder / 'tracking.png').read_bytes().startswith(b'\x89PNG')
     chain = read_joints_file(ROOT / 'config' / 'demo_arm_joints.yaml').applied_to(
         chain_from_urdf(ROOT / 'urdf' / 'demo_arm.urdf'))
-    assert read_parameters(folder / 'parameters.yaml', chain).samples > 400
+    parameters = folder / 'calibration' / 'parameters.yaml'
+    assert read_parameters(parameters, chain).samples > 400
     assert not alive(str(tmp_path))
 
 
@@ -74,7 +78,7 @@ def test_what_is_learned_tracks_better_than_the_urdf_and_pid_alone(start, tmp_pa
 def test_a_signal_ends_the_demo_and_all_its_nodes(start, tmp_path, number):
     process = start('-o', str(tmp_path / 'out'))
     end = time.monotonic() + 60.0
-    while len(alive(str(tmp_path))) < 7:
+    while len(alive(str(tmp_path))) < 3:
         assert time.monotonic() < end, 'the nodes did not start'
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)

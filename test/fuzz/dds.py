@@ -42,12 +42,15 @@ MODULES = {
     'feedforward': 'support.relaying_node',
     'streaming': 'robot_dynamics_ros.nodes.feedforward',
     **{name: f'robot_dynamics_ros.nodes.{name}' for name in (
-        'dynamics_server', 'identification', 'adaptive_controller', 'excitation', 'live_view',
+        'calibration', 'dynamics_server', 'identification', 'adaptive_controller', 'excitation',
+        'live_view',
         'payload_identification', 'simulated_robot')}}
 PARAMETERS = {
     'feedforward': {'controller_action': CONTROLLER},
     'streaming': {'mode': 'stream', 'follow_mlc': True},
     'dynamics_server': {'follow_mlc': True, 'publish_shares': True},
+    'calibration': {'unchecked': True, 'duration': 2.0, 'harmonics': 2,
+                    'folder': tempfile.mkdtemp(prefix='fuzz-calibration-')},
     'excitation': {'start_at_once': False, 'duration': 2.0, 'harmonics': 2, 'unchecked': True}}
 #: Messages of one case, over all topics; a request follows every so many of them.
 MESSAGES, PER_REQUEST = 3000, 40

@@ -9,6 +9,7 @@ import rclpy
 from robot_dynamics_test_interfaces.action import FollowJointTrajectory
 
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
+from robot_dynamics_ros.nodes.calibration import CalibrationNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.excitation import ExcitationNode
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
@@ -42,6 +43,8 @@ NODES = {
                                           'follow_mlc': True}),
     'dynamics_server': (DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True}),
     'adaptive_controller': (AdaptiveControllerNode, {'largest_error': float('inf')}),
+    'calibration': (CalibrationNode, {'unchecked': True, 'duration': 2.0, 'harmonics': 2,
+                                      'folder': tempfile.mkdtemp(prefix='fuzz-calibration-')}),
     'excitation': (ExcitationNode, {'duration': 2.0, 'harmonics': 2, 'approach_duration': 0.1,
                                     'unchecked': True}),
     'identification': (IdentificationNode, {}),

@@ -25,6 +25,7 @@ OURS = 'robot_dynamics_ros'
 CASES = {
     'adaptive_controller': [{}],
     'adaptive_demo': [{}],
+    'calibrate': [{}, {'payload': 'true', 'unchecked': 'true', 'floor': '-0.1'}],
     'demo': [{}, {'learn': 'false', 'excite': 'true'}],
     'feedforward': [{}, {'mode': 'stream'}, {'mode': 'float'}],
     'gazebo': [{}, {'learn': 'true', 'namespace': 'arm', 'gui': 'false'}],

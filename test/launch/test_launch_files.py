@@ -64,6 +64,7 @@ def test_the_stand_in_finds_what_launch_finds(name):
 @pytest.mark.parametrize(('name', 'executables'), [
     ('adaptive_controller.launch.py', ['adaptive_controller']),
     ('adaptive_demo.launch.py', ['adaptive_controller', 'simulated_robot']),
+    ('calibrate.launch.py', ['calibration']),
     ('feedforward.launch.py', ['feedforward']),
     ('robot.launch.py', ['feedforward', 'dynamics_server']),
     ('demo.launch.py', ['feedforward', 'dynamics_server', 'identification', 'simulated_robot',

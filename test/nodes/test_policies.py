@@ -58,10 +58,10 @@ def test_every_node_has_parameters_lifecycle_diagnostics_and_clock():
         assert '/clock' in rights['topics', 'subscribe'], name
 
 
-def test_only_three_nodes_may_send_torques_or_motions_and_none_may_change_another():
+def test_only_four_nodes_may_send_torques_or_motions_and_none_may_change_another():
     sends = {name for name, rights in POLICY.items()
              if {'~/commands', '~/joint_trajectory'} & rights['topics', 'publish']}
-    assert sends == {'adaptive_controller', 'excitation', 'feedforward'}
+    assert sends == {'adaptive_controller', 'calibration', 'excitation', 'feedforward'}
     assert not any(('services', 'request') in rights for rights in POLICY.values())
 
 

@@ -39,10 +39,11 @@ class Cell:
     """A planar arm, whose true parameters differ from the URDF, and its calibration."""
 
     def __init__(self, folder, *, error=0.15, meaning=lambda torque: torque, joints=None,
-                 settings=None, resume=False, urdf='planar_2r', seed=3):
+                 settings=None, resume=False, urdf='planar_2r', seed=3, friction=None):
         text = (URDF / f'{urdf}.urdf').read_text()
         plain = chain_from_urdf_text(text)
-        true = joints_from_mapping({'joints': FRICTION}, 'truth').applied_to(plain)
+        known = {name: {**each, **(friction or {})} for name, each in FRICTION.items()}
+        true = joints_from_mapping({'joints': known}, 'truth').applied_to(plain)
         self.chain = plain
         self.lines, self.now, self.meaning = [], 10.0, meaning
         true = with_parameter_error(true, error, seed)

@@ -106,9 +106,14 @@ def _lock(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form JOINT=VALUE") from None
 
 
-def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `robot_from_arguments` and `recordings_from_arguments` need."""
-    parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=True,
+def add_recording_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """
+    Add what `robot_from_arguments` and `recordings_from_arguments` need.
+
+    :param parser: parser of the command.
+    :param required: False = a recording may bring its robot along.
+    """
+    parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=required,
                         help=ROBOT)
     add_chain_arguments(parser)
     add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')

@@ -15,6 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.chain.urdf.document import read_text
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.files.bounds import one_line
@@ -27,6 +28,8 @@ _ARGUMENTS = {
     'description_file': ('', 'URDF or xacro file; empty = from the latched topic '
                              'robot_description.'),
     'joints_file': ('', 'joints.yaml with what the URDF cannot hold.'),
+    'calibration': ('', 'Folder of a calibration: its description, joints.yaml, chain and '
+                        'parameters are used where nothing else is given.'),
     'base': ('', 'Base link of the chain; empty = root of the URDF.'),
     'tip': ('', 'Tip link of the chain; empty = found where there is one chain only.'),
     'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
@@ -100,6 +103,30 @@ def texts_kept(parameters: Mapping[str, Any]) -> dict[str, Any]:
             for key, each in parameters.items()}
 
 
+def _calibrated(context: LaunchContext) -> dict[str, Any]:
+    """
+    Return description, joints file and chain of the calibration that is named, as parameters.
+
+    :raises ParameterError: the folder holds no calibration.
+    """
+    if not value(context, 'calibration'):
+        return {}
+    folder = CalibrationFolder(value(context, 'calibration'))
+    content = folder.read()
+    chosen = {key: content.get(key) for key in ('base', 'tip', 'gravity', 'locked')}
+    if chosen['gravity']:
+        chosen['gravity'] = [float(each) for each in chosen['gravity']]
+    return {'robot_description': read_description(str(folder.description)),
+            'joints_file': str(folder.joints),
+            **{key: each for key, each in chosen.items() if each}}
+
+
+def calibrated_parameters(context: LaunchContext) -> dict[str, str]:
+    """Return the parameters file of the calibration that is named, as a parameter; else none."""
+    folder = value(context, 'calibration')
+    return {'parameters_file': str(CalibrationFolder(folder).parameters)} if folder else {}
+
+
 def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | None = None,
          remappings: Sequence[tuple[str, str]] = ()) -> Node:
     """
@@ -110,6 +137,8 @@ def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | N
     :param remappings: pairs of names, from and to.
     """
     settings: dict[str, Any] = {key: value(context, key) for key in ('joints_file', 'base', 'tip')}
+    calibrated = _calibrated(context)
+    settings |= {key: each for key, each in calibrated.items() if not settings.get(key)}
     settings |= dict(parameters or {})
     for key in ('use_sim_time', 'autostart'):
         settings[key] = switched_on(context, key)

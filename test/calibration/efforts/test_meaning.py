@@ -10,18 +10,18 @@ import yaml
 from support.effort_tests import static_test
 
 from robot_dynamics_ros import EffortSemantics, chain_from_urdf
-from robot_dynamics_ros.calibration.effort_meaning import effort_meaning
-from robot_dynamics_ros.calibration.effort_proposal import (
+from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty
+from robot_dynamics_ros.calibration.efforts.meaning import effort_meaning
+from robot_dynamics_ros.calibration.efforts.proposal import (
     meaning_lines,
     proposed_joints_file,
     stated_efforts,
 )
-from robot_dynamics_ros.calibration.joint_meaning import Certainty
 from robot_dynamics_ros.chain.joints_file import JointsFile, joints_from_mapping
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimation.recordings.files import read_recording
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DATA = Path(os.environ.get('ROBOT_DYNAMICS_DATA', ROOT.parent / 'shared' / 'data'))
 ROBOTS = ('demo_arm', 'rx90', 'stanford', 'angeles_6r', 'planar_2r')
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.calibration.effort_evidence import SlowMotion, slow_samples
-from robot_dynamics_ros.calibration.effort_judge import EffortJudge
-from robot_dynamics_ros.calibration.joint_meaning import Certainty, JointMeaning
+from robot_dynamics_ros.calibration.efforts.evidence import SlowMotion, slow_samples
+from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, JointMeaning
+from robot_dynamics_ros.calibration.efforts.judge import EffortJudge
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.estimation.recordings.recording import Recording

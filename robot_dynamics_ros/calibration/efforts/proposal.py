@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.calibration.effort_meaning import EffortMeaning
-from robot_dynamics_ros.calibration.joint_meaning import JointMeaning
+from robot_dynamics_ros.calibration.efforts.joint_meaning import JointMeaning
+from robot_dynamics_ros.calibration.efforts.meaning import EffortMeaning
 from robot_dynamics_ros.chain.joints_file import FORMAT, JointsFile
 
 

@@ -14,16 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.calibration.effort_evidence import Evidence, SlowMotion
-from robot_dynamics_ros.calibration.joint_meaning import Certainty, JointMeaning
+from robot_dynamics_ros.calibration.efforts.evidence import Evidence, SlowMotion
+from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, JointMeaning
+from robot_dynamics_ros.calibration.efforts.scales import (
+    REMOVED,
+    REMOVED_CHECK,
+    TORQUE,
+    UNITS_OF_LIMIT,
+    common_scale,
+    removed_everywhere,
+    scale_factor,
+)
 from robot_dynamics_ros.chain.chain import Chain
 
 #: The weight is seen in an effort if it explains this part beside friction...
 _SEEN_PART = 0.5
 #: ...with this many standard deviations.
 _SEEN = 6.0
-#: Scales within this factor of 1 are torques: masses of a URDF are no better.
-_TORQUE = 1.6
 #: Below this it has nothing to do with the effort.
 _NOISE = 0.2
 #: A scale other than 1 needs a weight that explains this part.
@@ -39,16 +46,11 @@ _FRICTION_OF_LIMIT, _FRICTION_OF_WEIGHT = 0.25, 1.5
 _LEFT_OVER = 0.3
 #: The sign of a weight below this part of the largest one is not believed without friction.
 _WITNESS = 0.1
-#: One explanation of all scales is better than another if it leaves this part of the spread.
-_BETTER, _SPREAD = 0.5, 0.2
 #: A payload explains scales other than 1 if it leaves at most this many times what scales leave,
 #: plus this part of the squares: the URDF has other errors, too.
 _PAYLOAD, _PAYLOAD_REST = 2.0, 0.02
 #: An offset matters from this part of the effort's size on, with this many standard deviations.
 _OFFSET, _OFFSET_SURE = 0.1, 5.0
-#: Efforts in parts of the limits: units that drivers use.
-_UNITS_OF_LIMIT = {1.0: 'share of the effort limit', 100.0: 'percent of the effort limit',
-                   1000.0: 'per mille of the effort limit'}
 #: Relative standard deviation of a gain that the URDF's masses set.
 _GAIN_DEVIATION = 0.25
 
@@ -56,10 +58,6 @@ _GAIN_DEVIATION = 0.25
 _UNSETTLED = ('the weight does not turn this joint, and the others do not settle its scale: state '
               'its gain (effort: {gain: ...}; gain: 1 for torques)')
 _EITHER = 'torque or another unit'
-_REMOVED = 'torque without gravity'
-_REMOVED_CHECK = ('gravity is already removed from the effort, so that its scale cannot be seen: '
-                  'if the driver documents torques without gravity, state effort: '
-                  '{gravity_removed: true, gain: 1}')
 
 
 class EffortJudge:
@@ -81,11 +79,11 @@ class EffortJudge:
         if _weight_seen(found):
             return self._with_weight(name, found, j, stated)
         if found.weight_torque > _SMALL * self._largest:
-            return self._without_weight(name, found, j)
+            return self._without_weight(name, found, j, stated)
         return self._not_shown(name, found, stated)
 
     def _said_to_be_removed(self, name: str, found: Evidence) -> JointMeaning:
-        kind = _REMOVED
+        kind = REMOVED
         if _weight_seen(found) and abs(found.weight) > _LEFT_OVER:
             return JointMeaning(name, kind, Certainty.AMBIGUOUS, check='joints.yaml says that '
                                 'gravity is removed, but the effort follows the weight of the '
@@ -103,9 +101,9 @@ class EffortJudge:
             'sign': float(np.sign(found.weight)), 'gain': 1.0 / scale,
             'gain_deviation': found.weight_deviation / scale, 'explained': found.explained,
             **_friction(found, 1.0 / scale)}
-        strange = _scale_factor(scale) > _TORQUE and found.weight_part < _SCALED_PART
+        strange = scale_factor(scale) > TORQUE and found.weight_part < _SCALED_PART
         if strange or (scale < 1.0 / _OTHER and self._too_much_friction(found, scale, j)):
-            return self._without_weight(name, found, j)
+            return self._without_weight(name, found, j, stated)
         if found.friction_seen and np.sign(found.friction) != np.sign(found.weight):
             return JointMeaning(name, 'contradiction', Certainty.AMBIGUOUS, **values, check=(
                 'the effort follows the weight of the URDF with one sign and friction with the '
@@ -132,8 +130,12 @@ class EffortJudge:
         free = self._motion.offset_with_free_masses(j)
         return found.offset if 0.5 < free / found.offset < 2.0 else 0.0
 
-    def _without_weight(self, name: str, found: Evidence, j: int) -> JointMeaning:
+    def _without_weight(self, name: str, found: Evidence, j: int, stated: bool
+                        ) -> JointMeaning:
         """Judge an effort in which the weight should be and is not seen."""
+        if stated and _compatible(found):
+            return JointMeaning(name, 'as stated', Certainty.STATED, explained=found.explained,
+                                **_friction(found, 1.0))
         if not found.friction_seen and found.weight_part < _NOISE:
             return JointMeaning(name, 'noise', Certainty.AMBIGUOUS, explained=found.explained,
                                 check='the effort follows neither weight nor motion: is it '
@@ -141,9 +143,9 @@ class EffortJudge:
         sign = float(np.sign(found.friction if found.friction_seen else found.weight))
         largest = abs(found.weight) + 3.0 * found.weight_deviation
         if largest < 1.0 / _OTHER and self._too_much_friction(found, largest, j):
-            return JointMeaning(name, _REMOVED, Certainty.AMBIGUOUS, sign=sign,
+            return JointMeaning(name, REMOVED, Certainty.AMBIGUOUS, sign=sign,
                                 gravity_removed=True, explained=found.explained,
-                                **_friction(found, 1.0), check=_REMOVED_CHECK)
+                                **_friction(found, 1.0), check=REMOVED_CHECK)
         return JointMeaning(name, 'weak weight', Certainty.AMBIGUOUS, sign=sign,
                             explained=found.explained, check=(
                                 f'the weight explains {100 * found.weight_part:.0f} % of the '
@@ -178,7 +180,7 @@ class EffortJudge:
     def payload(self, joints: Sequence[JointMeaning]) -> float:
         """Return the mass that explains scales other than 1, if one does; else NaN [kg]."""
         shown = [j for j, each in enumerate(joints) if each.kind == 'with weight']
-        if not any(_scale_factor(joints[j].gain) > _TORQUE for j in shown):
+        if not any(scale_factor(joints[j].gain) > TORQUE for j in shown):
             return np.nan
         samples, columns = self._motion.samples, self._motion.payload_columns()
         A, y, before = [], [], []
@@ -207,11 +209,11 @@ class EffortJudge:
     def together(self, joints: Sequence[JointMeaning], stated: Sequence[bool],
                  payload: float) -> tuple[JointMeaning, ...]:
         """Judge the scales of all joints."""
-        joints = _removed_everywhere(joints)
+        joints = removed_everywhere(joints)
         shown = [each for each in joints if each.kind == 'with weight']
         limits = dict(zip(self._chain.joint_names, map(float, self._chain.effort_limits)))
-        unit, torques = _scales(shown, limits)
-        among = any(_scale_factor(each.gain) <= _TORQUE for each in shown)
+        unit, torques = common_scale(shown, limits)
+        among = any(scale_factor(each.gain) <= TORQUE for each in shown)
         result = []
         for each, said in zip(joints, stated):
             if each.kind == 'with weight':
@@ -223,7 +225,7 @@ class EffortJudge:
                     each = replace(each, certainty=Certainty.AMBIGUOUS, check=_UNSETTLED)
             elif each.certainty is Certainty.ASSUMED and unit is not None and not torques:
                 gain = limits[each.joint] / unit
-                each = replace(each, kind=_UNITS_OF_LIMIT[unit], certainty=Certainty.PROPOSED,
+                each = replace(each, kind=UNITS_OF_LIMIT[unit], certainty=Certainty.PROPOSED,
                                gain=gain, gain_deviation=_GAIN_DEVIATION,
                                friction=each.friction * gain,
                                friction_deviation=each.friction_deviation * gain,
@@ -237,19 +239,24 @@ class EffortJudge:
     def _scaled(self, each: JointMeaning, unit: float | None, torques: bool, limit: float,
                 payload: float, stated: bool, among_torques: bool) -> JointMeaning:
         """Return the verdict on a joint in whose effort the weight is seen."""
-        factor = _scale_factor(each.gain)
+        factor = scale_factor(each.gain)
         if unit is not None and torques:
             return replace(each, kind=_EITHER, certainty=Certainty.AMBIGUOUS,
-                           check=f'torques and {_UNITS_OF_LIMIT[unit]} both explain the efforts: '
+                           check=f'torques and {UNITS_OF_LIMIT[unit]} both explain the efforts: '
                            'check the unit in the documentation of the driver, and state the gain '
                            '(gain: 1 for torques)')
-        if factor <= _TORQUE and unit is None:  # masses of a URDF are no better than this
+        if factor <= TORQUE and unit is None:  # masses of a URDF are no better than this
             sure = Certainty.SURE if each.sign > 0.0 else Certainty.PROPOSED
             return replace(each, kind='torque', certainty=sure, gain=1.0, gain_deviation=np.nan,
                            friction=each.friction / each.gain,
                            friction_deviation=each.friction_deviation / each.gain,
                            check='' if each.sign > 0.0 else 'the sign is reversed: confirm it')
-        if np.isfinite(payload):
+        if stated and factor < _OTHER and each.sign > 0.0:  # then it is the masses that are wrong
+            return replace(each, kind='as stated', certainty=Certainty.STATED, sign=1.0, gain=1.0,
+                           gain_deviation=np.nan, offset=0.0,
+                           friction=each.friction / each.gain,
+                           friction_deviation=each.friction_deviation / each.gain)
+        if np.isfinite(payload) and not stated:
             where = 'is not in the URDF' if payload > 0.0 else 'is in the URDF and not mounted'
             return replace(each, kind=_EITHER, certainty=Certainty.AMBIGUOUS, check=(
                 f'either a tool or payload of about {abs(payload):.2g} kg {where}, or one unit is '
@@ -271,7 +278,7 @@ class EffortJudge:
                            'gain (gain: 1 for torques)')
         if unit is not None:
             gain = limit / unit
-            return replace(each, kind=_UNITS_OF_LIMIT[unit], certainty=Certainty.PROPOSED,
+            return replace(each, kind=UNITS_OF_LIMIT[unit], certainty=Certainty.PROPOSED,
                            gain=gain, gain_deviation=_GAIN_DEVIATION,
                            friction=each.friction * gain / each.gain,
                            check='confirm that the driver reports parts of the limit')
@@ -288,57 +295,15 @@ def _weight_seen(found: Evidence) -> bool:
                 and abs(found.weight) > _SEEN * found.weight_deviation)
 
 
+def _compatible(found: Evidence) -> bool:
+    """Return whether an effort may be a torque with weight, by friction and what weight shows."""
+    low, high = (found.weight + sign * 3.0 * found.weight_deviation for sign in (-1.0, 1.0))
+    return bool(found.friction_seen and found.friction > 0.0
+                and low < _OTHER and high > 1.0 / _OTHER)
+
+
 def _friction(found: Evidence, gain: float) -> dict[str, Any]:
     if not found.friction_seen:
         return {}
     return {'friction': abs(found.friction) * gain,
             'friction_deviation': found.friction_deviation * gain}
-
-
-def _scale_factor(gain: float) -> float:
-    """Return how far a gain is from 1, as a factor of at least 1."""
-    return max(gain, 1.0 / gain)
-
-
-def _scales(shown: Sequence[JointMeaning],
-            limits: dict[str, float]) -> tuple[float | None, bool]:
-    """
-    Return what explains the scales of all joints together.
-
-    :param shown: joints in whose efforts the weight is seen.
-    :param limits: effort limits by name [N m, N]; NaN = none.
-    :returns: number that stands for the effort limit, or None; and whether torques explain them.
-        Both only where nobody can tell.
-    """
-    scales = np.array([1.0 / each.gain for each in shown])
-    parts = scales * np.array([limits[each.joint] for each in shown])
-    torques = bool(len(scales)) and bool(np.all(np.abs(np.log(scales)) <= np.log(_TORQUE)))
-    if len(parts) < 2 or not np.all(np.isfinite(parts)):
-        return None, torques
-    spread = float(np.sqrt(np.mean(np.log(scales) ** 2)))
-    for unit in _UNITS_OF_LIMIT:
-        away = np.abs(np.log(parts / unit))
-        if np.any(away > np.log(_TORQUE)):
-            continue
-        if not torques:
-            return unit, False
-        if spread > _SPREAD and np.sqrt(np.mean(away ** 2)) < _BETTER * spread:
-            return unit, True
-    return None, torques
-
-
-def _removed_everywhere(joints: Sequence[JointMeaning]) -> list[JointMeaning]:
-    """Return the verdicts with one word on gravity: a robot removes it everywhere or nowhere."""
-    removed = any(each.kind == _REMOVED and each.certainty is Certainty.AMBIGUOUS
-                  for each in joints)
-    if not removed:
-        return list(joints)
-    if any(each.kind == 'with weight' for each in joints):
-        return [replace(each, kind='weak weight', gravity_removed=False, friction=np.nan,
-                        check='the weight of the URDF is not seen in this effort, although it is '
-                        'in others: check the masses of the URDF, or state what the effort is')
-                if each.kind == _REMOVED and each.certainty is Certainty.AMBIGUOUS else each
-                for each in joints]
-    return [replace(each, kind=_REMOVED, certainty=Certainty.AMBIGUOUS, gravity_removed=True,
-                    check=_REMOVED_CHECK)
-            if each.kind in ('weak weight', 'not shown') else each for each in joints]

@@ -137,9 +137,19 @@ def differences(chain: Chain, recording: Recording, splits: Sequence[str] = tupl
 
 
 def _scores(one: Identification, other: Identification) -> Iterator[float]:
-    """Yield differences over standard deviations, of what both recordings determine."""
+    """
+    Yield differences over standard deviations, of what both recordings determine.
+
+    Terms of friction are the same quantity only where both have chosen the same law of the joint:
+    Coulomb friction beside a term under load is another one than Coulomb friction alone.
+    """
+    laws = [{line.name for line in each.parameters if line.name.startswith('F')}
+            for each in (one, other)]
+    another = {name[2:] for name in laws[0] ^ laws[1]}
     known = {line.name: line for line in one.parameters if line.state == 'excited'}
     for line in other.parameters:
+        if line.name.startswith('F') and line.name[2:] in another:
+            continue
         if line.state == 'excited' and line.name in known:
             same = known[line.name]
             yield ((line.value - same.value)

@@ -80,7 +80,9 @@ def test_the_report_is_one_whole_page_without_outside_resources(output, truth):
     assert text.index('Passed') < text.index('<svg')  # the verdict comes first
     for word in (*truth.joint_names, 'U2_33', 'Fc1', 'Excitation', 'Excluded data', 'Findings'):
         assert word in page.text, word
-    assert text.count('<svg viewBox="0 0 900') == 2 * len(truth)
+    # torque, residual and the friction curve over the measured points
+    assert text.count('<svg viewBox="0 0 900') == 3 * len(truth)
+    assert text.count('<circle class="point"') > 20 * len(truth)
 
 
 def test_the_parameters_are_those_of_the_robot(output, truth):

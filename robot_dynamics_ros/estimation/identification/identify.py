@@ -17,6 +17,7 @@ from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.identification.hints import effort_findings, gravity_findings
 from robot_dynamics_ros.estimation.identification.result import (
+    FrictionComparison,
     Identification,
     IdentifiedParameter,
     ParameterState,
@@ -173,12 +174,17 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     estimate = MlcEstimate(chain.robot, chain.base, chain.tip, mlc, physics,
                            tuple(sure.get(name, False) for name in mlc.names), unknowns.names,
                            final.fit.covariance, len(rows), final.fit.condition_number, residual)
+    friction = None if final.law is None else study.friction(final)
     study.terms.model.swap(mlc.values, physics)
     return Identification(chain, estimate, verdict, parameters, tuple(findings),
                           prepared.cut_out, comparison, diagnosis, periods, prepared.cutoff,
                           prepared.parallel_cutoff, study.settings, effort, study.terms.model,
                           RecordedTorque.of_rows(rows.Y[:, :, :p], rows.tau,
-                                                 comparison.predicted, rows.usable))
+                                                 comparison.predicted, rows.usable),
+                          None if friction is None else FrictionComparison(
+                              friction.signals.velocity,
+                              np.where(friction.weights > 0.0, friction.torque, np.nan),
+                              friction.load))
 
 
 def _parameters(unknowns: Unknowns, final: StudyFit, x_urdf: Array,

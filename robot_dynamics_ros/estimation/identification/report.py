@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 
 import numpy as np
 
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.estimation.identification.report_chart import (
     Line,
     interval_bar,
@@ -46,7 +47,8 @@ def html_report(result: Identification, sources: Sequence[str] = ()) -> str:
     """
     robot = escape(result.chain.robot)
     parts = [_head(result, sources), _facts(result), _joints(result), _torques(result),
-             _parameters(result), _excitation(result), _cut_out(result), _findings(result)]
+             _friction(result), _parameters(result), _excitation(result), _cut_out(result),
+             _findings(result)]
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width,initial-scale=1">'
             f'<title>Identification of {robot}</title><style>{STYLE}</style></head><body>'
@@ -99,9 +101,13 @@ def _facts(result: Identification) -> str:
 
 
 def _friction_law(result: Identification) -> str:
-    if result.joint_physics.static is not None:
-        return 'Stribeck'
-    return 'none' if result.settings.friction == 'none' else 'viscous + Coulomb'
+    if result.settings.friction == 'none':
+        return 'none'
+    physics = result.joint_physics
+    more = {'Stribeck': physics.static, 'load': physics.load_friction,
+            'presliding': physics.presliding, 'direction': physics.viscous_asymmetry}
+    return ' + '.join(['Coulomb', *(word for word, values in more.items()
+                                    if values is not None)])
 
 
 def _bar(part: float, style: str = '') -> str:
@@ -150,6 +156,31 @@ def _torques(result: Identification) -> str:
             + line_chart(data.t, [Line('rest', measured - model[:, j])], unit, 90,
                          f'residual of {joint.name}', data.stretch) + '</section>')
     return ''.join(parts)
+
+
+def _friction(result: Identification) -> str:
+    """Return the friction curve of every motor over what was measured."""
+    data = result.friction
+    if data is None:
+        return ''
+    motors = replace(result.joint_physics, coupling=None)
+    terms, parts = JointTerms.of(motors, np), []
+    largest = np.max(np.abs(data.velocity), axis=0)
+    grid = np.linspace(-1.0, 1.0, 401)[:, None] * np.maximum(largest, 1e-6)
+    loads = np.nanmean(data.load, axis=0)
+    curves = [np.stack(terms.friction_torque(list(grid.T), list(
+        np.tile(load, (len(grid), 1)).T)), axis=-1) for load in (0.0 * loads, loads)]
+    for j, joint in enumerate(result.chain.joints):
+        units = ('rad/s', 'N m') if joint.revolute else ('m/s', 'N')
+        lines = [Line('urdf', curves[0][:, j]), Line('model', curves[1][:, j])]
+        parts.append(f'<section class="joint"><h3>{escape(joint.name)}</h3>' + line_chart(
+            grid[:, j], lines, units[1], 190, f'friction of {joint.name}', along=units[0],
+            points=(data.velocity[:, j], data.torque[:, j])) + '</section>')
+    return ('<h2>Friction</h2><div class="key"><span><i style="color:var(--measured)"></i>'
+            'measured torque less links and rotors</span><span><i style="color:var(--model)"></i>'
+            'steady curve at the mean load</span><span>'
+            '<i style="color:var(--urdf);border-top-style:dashed"></i>without load</span></div>'
+            + ''.join(parts))
 
 
 def _parameters(result: Identification) -> str:
@@ -250,6 +281,7 @@ svg .grid { stroke:var(--line); } svg polyline { fill:none; stroke-width:1.3;
 svg .measured { stroke:var(--measured); stroke-width:2.4; } svg .model { stroke:var(--model); }
 svg .urdf { stroke:var(--urdf); stroke-dasharray:4 3; } svg .rest { stroke:var(--rest); }
 svg.interval { width:120px; } .interval .span { fill:#9cc2f2; }
+.point { fill:var(--measured); opacity:.35; }
 .interval .dot { fill:var(--model); } .interval .tick { stroke:var(--urdf); stroke-width:2; }
 .key { display:flex; gap:18px; flex-wrap:wrap; font-size:.82rem; color:var(--soft); }
 .key i { display:inline-block; width:22px; height:0; border-top:3px solid; vertical-align:middle;

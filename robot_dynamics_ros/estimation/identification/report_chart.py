@@ -19,6 +19,9 @@ WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 58, 8, 8, 20
 #: Steps of the vertical scale of a low chart: fewer may leave a single number, and no scale.
 _LEAST_TICKS = 5
 
+#: Points of a cloud, at most about this many.
+_POINTS = 2000
+
 #: Points per line: two for every unit of the width.
 _BINS = WIDTH - LEFT - RIGHT
 
@@ -37,22 +40,27 @@ class Line:
 
 
 def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: str,
-               breaks: Blocks | None = None) -> str:
+               breaks: Blocks | None = None, along: str = 's',
+               points: tuple[Array, Array] | None = None) -> str:
     """
     Return a line chart as an SVG element.
 
-    :param t: (N,) time [s], increasing within a stretch.
+    :param t: (N,) time [s], increasing within a stretch; or another quantity, see `along`.
     :param lines: lines of the chart; later ones are drawn on top.
     :param unit: unit of the values.
     :param height: height of the chart, in units of the view box.
     :param label: text for readers who cannot see the picture.
     :param breaks: (N,) number of the stretch; lines are interrupted between stretches.
+    :param along: unit of `t`; of a time the first one is shown as zero.
+    :param points: (M,) places and values of points below the lines; NaN is left out.
     """
     shown = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
+    if points is not None and np.any(np.isfinite(points[1])):  # without what lies far off
+        shown = np.concatenate([shown, np.nanquantile(points[1], [0.005, 0.995])])
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (-1.0, 1.0)
     margin = 0.06 * (high - low) or 1.0
     low, high = low - margin, high + margin
-    position = _positions(t, breaks)
+    position = _positions(t, breaks) if along == 's' else t
     first, last = float(position[0]), max(float(position[-1]), float(position[0]) + 1e-9)
     right, bottom = WIDTH - RIGHT, height - BOTTOM
 
@@ -72,12 +80,17 @@ def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: s
         place = float(x(tick))
         parts.append(f'<text x="{place:.1f}" y="{height - 6}" text-anchor="middle">{tick:g}'
                      '</text>')
-    parts.append(f'<text x="{right}" y="{height - 6}" text-anchor="end">s</text>')
+    parts.append(f'<text x="{right}" y="{height - 6}" text-anchor="end">{along}</text>')
     parts.append(f'<text x="4" y="{TOP + 8}">{escape(unit)}</text>')
+    if points is not None:
+        good = np.isfinite(points[1]) & (points[1] > low) & (points[1] < high)
+        every = max(1, int(good.sum()) // _POINTS)
+        parts += [f'<circle class="point" cx="{a:.1f}" cy="{b:.1f}" r="1.5"/>' for a, b in zip(
+            x(points[0][good][::every]), y(points[1][good][::every]))]
     for line in lines:
         for px, py in _pieces(x(position), y(line.values), breaks):
-            points = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(px, py))
-            parts.append(f'<polyline class="{line.style}" points="{points}"/>')
+            corners = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(px, py))
+            parts.append(f'<polyline class="{line.style}" points="{corners}"/>')
     return ''.join(parts) + '</svg>'
 
 

@@ -84,6 +84,21 @@ class TorqueComparison:
 
 
 @dataclass(frozen=True, eq=False)
+class FrictionComparison:
+    """
+    What links and rotors leave of the measured torques, motor by motor, equally filtered.
+
+    :param velocity: (N, n) motor velocities [rad/s, m/s].
+    :param torque: (N, n) friction and offset that were measured [N m, N]; NaN = not usable.
+    :param load: (N, n) size of the torque of links and rotors [N m, N].
+    """
+
+    velocity: Array
+    torque: Array
+    load: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Identification:
     """
     The result of `identify`.
@@ -104,6 +119,7 @@ class Identification:
     :param effort: meaning of the recorded efforts.
     :param model: model with the identified parameters.
     :param recorded: rows of the minimal parameters, condensed.
+    :param friction: measured friction of the motors; None = friction was not identified.
     """
 
     chain: Chain
@@ -121,6 +137,7 @@ class Identification:
     effort: EffortSemantics
     model: Model
     recorded: RecordedTorque
+    friction: FrictionComparison | None = None
 
     @property
     def mlc(self) -> MlcSet:

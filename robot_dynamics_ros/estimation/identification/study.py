@@ -146,6 +146,11 @@ class Study:
         return StudyFit(law, unknowns, fit(rows.of_samples(chosen), prior, method,
                                            _not_negative(unknowns)), prior, rows)
 
+    def friction(self, found: StudyFit) -> FrictionData:
+        """Return what links and rotors of a fit to all rows leave of the torques of the motors."""
+        return self._friction(found, np.ones(len(self.rows), dtype=np.bool_),
+                              self._signals.loads(found.fit.x, found.unknowns))
+
     def _friction(self, found: StudyFit, chosen: Mask, loads: Loads) -> FrictionData:
         """Return what links and rotors leave over of the torques of the motors."""
         rigid = [not name.startswith(('Fv', 'Fc', 'offset', 'Fs', 'Fl', 'Fa'))

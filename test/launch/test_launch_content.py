@@ -14,6 +14,7 @@ from support.launch_stand_in import launched
 
 skip_without_ros()
 
+from robot_dynamics_ros.calibration.folder import CalibrationFolder, ChainChoice
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 
@@ -182,3 +183,20 @@ def test_effort_limits_and_the_action_of_the_controller_reach_the_node():
 def test_effort_limits_that_are_none_are_refused(text):
     with pytest.raises(ParameterError, match='effort_limits'):
         launched(path('feedforward'), effort_limits=text)
+
+
+def test_a_calibration_brings_description_joints_and_parameters(tmp_path):
+    folder = CalibrationFolder(tmp_path / 'arm')
+    text = (ROOT / 'urdf' / 'planar_2r.urdf').read_text()
+    folder.begin(text, 'format: 1\n', 'planar_2r', ChainChoice(tip='link_2'))
+    result = launched(path('robot'), calibration=str(folder.path), learn='true')
+    for name in ('feedforward', 'dynamics_server'):
+        values = result.node(name).values
+        assert values['robot_description'] == text and values['tip'] == 'link_2'
+        assert values['joints_file'] == str(folder.joints)
+        assert values['parameters_file'] == str(folder.parameters)
+    assert 'parameters_file' not in result.node('identification').values
+    given = launched(path('robot'), calibration=str(folder.path), joints_file='mine.yaml')
+    assert given.node('feedforward').values['joints_file'] == 'mine.yaml'
+    with pytest.raises(ParameterError):
+        launched(path('robot'), calibration=str(tmp_path / 'nothing'))

@@ -21,7 +21,9 @@ from robot_dynamics_ros.estimation.parameters.parameters_file import covariance_
 
 #: Terms of a joint, and the letters of their unknowns.
 _TERMS = {'rotor_inertia': 'Ia', 'viscous_friction': 'Fv', 'coulomb_friction': 'Fc',
-          'static_friction': 'Fs', 'torque_offset': 'offset'}
+          'static_friction': 'Fs', 'torque_offset': 'offset',
+          'load_friction': 'Fl', 'viscous_asymmetry': 'Fa',
+          'presliding_distance': 'presliding'}
 
 #: Rows that do not follow from the other set, relative: the files are of different robots.
 _SAME_SPACE = 1e-6

@@ -176,7 +176,9 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
         lines.append('' if found.kept else f'It comes closer than {scene.margin:g} m: it collides '
                      'or may collide.')
     else:
-        lines.append(f'At least {1000 * scene.margin:g} mm are kept, proved between samples, too.')
+        narrow = ', less in the narrow gaps below' if np.any(scene.margins < scene.margin) else ''
+        lines.append(f'At least {1000 * scene.margin:g} mm are kept{narrow}: proved between '
+                     'samples, too.')
     if excitation.start_note:
         lines.append(f'Start: {excitation.start_note}; this one was chosen: '
                      f'--start={posture_text(excitation.limits.start)}')

@@ -96,7 +96,7 @@ def test_a_checked_motion_tells_its_distances_and_plans_the_way(tmp_path, capsys
     out = capsys.readouterr().out
     assert 'NOT CHECKED' not in out
     assert 'Lowest point ' in out and 'smallest distance ' in out
-    assert 'At least 20 mm are kept, proved between samples, too.' in out
+    assert 'At least 20 mm are kept, less in the narrow gaps below: proved between samples' in out
     assert 'Not checked (a joint connects them): link_1 - link_2, ' in out
     there, back = (yaml.safe_load((tmp_path / f'motion_{word}.yaml').read_text())['points']
                    for word in ('approach', 'return'))

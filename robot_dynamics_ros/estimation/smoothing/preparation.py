@@ -20,6 +20,7 @@ from robot_dynamics_ros.estimation.recordings.cleaning import (
     CutOut,
     Stretch,
     clean,
+    in_time,
     screened,
 )
 from robot_dynamics_ros.estimation.recordings.clock import evened
@@ -86,13 +87,14 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     cut, plausible = CutOut(), PlausibleRange.of_chain(chain)
     measured: list[Recording] = []
     for recording in recordings:
-        even, odd_stamps = evened(recording.for_chain(chain))
+        timed, late = in_time(recording.for_chain(chain))
+        even, odd_stamps = evened(timed)
         here, implausible = screened(even, plausible)
         findings += [*odd_stamps, *check_recording(here, chain)]
         dead = ~np.any(np.isfinite(here.tau) & (here.tau != 0.0), axis=0)
         torque = torque_from_effort(np.where(dead, np.nan, here.tau), effort)
         measured.append(replace(here, tau=_without_wrench(chain, here, torque)))
-        cut += implausible
+        cut += late + implausible
     stretches, lost = _cleaned(measured, chain, plausible, _SHORT_PAUSE)
     # how long a pause may be depends on the motion, which is only known now
     pause = BRIDGED / _cutoffs(settings, stretches)[0]

@@ -30,6 +30,7 @@ from robot_dynamics_ros.calibration.watch import WatchSettings
 from robot_dynamics_ros.collision.obstacles import read_obstacles
 from robot_dynamics_ros.collision.scene import CollisionScene, Floor, collision_scene
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.motion.playing.player import Order, PlayerSettings
 from robot_dynamics_ros.nodes.support.conversion import stamp, trajectory_to_message
@@ -294,7 +295,7 @@ def _floor(text: str) -> Floor:
         return float(text)
     except ValueError:
         raise ParameterError("parameter floor must be 'base', 'none' or a height [m], got "
-                             f"'{text[:50]}'") from None
+                             f"'{one_line(text)}'") from None
 
 
 def main() -> int:

@@ -43,8 +43,7 @@ NODES = {
                                           'follow_mlc': True}),
     'dynamics_server': (DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True}),
     'adaptive_controller': (AdaptiveControllerNode, {'largest_error': float('inf')}),
-    'calibration': (CalibrationNode, {'unchecked': True, 'duration': 2.0, 'harmonics': 2,
-                                      'folder': tempfile.mkdtemp(prefix='fuzz-calibration-')}),
+    'calibration': (CalibrationNode, {'unchecked': True, 'duration': 2.0, 'harmonics': 2}),
     'excitation': (ExcitationNode, {'duration': 2.0, 'harmonics': 2, 'approach_duration': 0.1,
                                     'unchecked': True}),
     'identification': (IdentificationNode, {}),
@@ -60,7 +59,10 @@ NODES = {
 
 def settings_of(name):
     """Return the parameters of a node that is to have a robot."""
-    return {'robot_description': PLANAR, **NODES[name][1]}
+    # a folder that holds a calibration already is refused: every life has one of its own
+    folder = ({'folder': tempfile.mkdtemp(prefix='fuzz-calibration-')} if name == 'calibration'
+              else {})
+    return {'robot_description': PLANAR, **NODES[name][1], **folder}
 
 
 def context_of_its_own():

@@ -127,7 +127,7 @@ def test_the_slope_of_the_barrier_is_that_of_its_value(chain, scene, rng):
     agree = []
     for q in rng.uniform(*chain.position_limits, (300, 7)):
         near = barrier.look(q[None])
-        if near is None or barrier.value(near) == 0.0:
+        if near is None or barrier.value(near) < 1e-9:  # nothing but rounding
             continue
         slope = barrier.slope(near)[0]
         step, numeric = 1e-6, np.empty(7)

@@ -65,6 +65,8 @@ def test_examples_are_accepted(make_node, planar, name):
                 for each in fields(NODES[name].settings_type) if each.default == ()}
     del examples['locked']
     examples |= {'damping': [40.0, 2.0]} if 'damping' in examples else {}
+    if any(each.name == 'unchecked' for each in fields(NODES[name].settings_type)):
+        examples['unchecked'] = True  # this robot has no collision geometry
     node = make_node(NODES[name], robot_description=planar, **examples)
     assert node.robot.chain.gravity.tolist() == [0.0, 0.0, -9.81]
     for each in NODES[name].settings_type.of_joints:

@@ -25,6 +25,7 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation.recordings.files import write_recording
 from robot_dynamics_ros.files.csv_table import read_csv_table
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
@@ -74,6 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help='time constant for joint terms (default: that of the law)')
     group.add_argument('--dead-zone', metavar='RAD/S', type=float, default=_DEFAULTS.dead_zone,
                        help='errors that are not learned from (default: %(default)s)')
+    parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
+                        help='write what the last controller measured and commanded, as '
+                        'robot-dynamics identify reads it (.csv, .npz, or a rosbag2 folder)')
     parser.add_argument('--plot', metavar='FILE.png', type=Path,
                         help='draw the tracking errors and what was learned')
 
@@ -93,6 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f'{name}: unstable: {error}')
     if runs:
         print(summary(runs, arguments.payload))
+        if arguments.output is not None:
+            write_recording(arguments.output, runs[-1].recording)
         if arguments.plot is not None:
             plot(chain, runs, arguments.payload, arguments.plot)
     return 0 if len(runs) == len(names) else 1

@@ -13,6 +13,7 @@ from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.compared_controllers import Controller
@@ -39,12 +40,14 @@ class ClosedLoopRun:
 
     :param tracked: times, positions and efforts of every sample.
     :param clamped: (n,) number of efforts of each joint that were clipped at the limit.
+    :param recording: joint states as the controller saw them, with the efforts it commanded.
     :param names: m names of what is learned; none for a controller that does not learn.
     :param theta: (N, m) the values.
     """
 
     tracked: TrackedMotion
     clamped: Array
+    recording: Recording
     names: tuple[str, ...]
     theta: Array
 
@@ -92,7 +95,7 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
     clamped = np.zeros(len(robot.chain))
     adaptive = controller if isinstance(controller, AdaptiveController) else None
     names = adaptive.adaptation.unknowns.names if adaptive else ()
-    positions, efforts, learned = [], [], []
+    positions, states, efforts, learned = [], [], [], []
     for k in range(count):
         while waiting and waiting[0].time <= times[k]:
             robot.carry(waiting.pop(0).load)
@@ -101,10 +104,14 @@ def run_closed_loop(controller: Controller, robot: SimulatedRobot, trajectory: T
         desired = type(motion)(*(values[k] for values in motion))
         command = controller.command(desired, q, qd, period)
         positions.append(robot.q)
+        states.append((q, qd))
         efforts.append(command.effort)
         clamped += command.clamped
         learned.append(adaptive.theta if adaptive else np.zeros(0))
         for _ in range(steps):
             robot.advance(command.effort)
     tracked = TrackedMotion(name, wanted, times, np.array(positions), np.array(efforts))
-    return ClosedLoopRun(tracked, clamped, names, np.array(learned))
+    measured = np.array(states)
+    recording = Recording(times, measured[:, 0], measured[:, 1], tracked.efforts,
+                          wanted.joint_names, source=name or 'simulation')
+    return ClosedLoopRun(tracked, clamped, recording, names, np.array(learned))

@@ -118,3 +118,13 @@ def test_the_stiffness_of_the_joints_file_bends_the_arm(tmp_path, trajectory, ca
         assert main([*words, '--joints', str(joints)]) == 0
         found.append(float(errors(capsys.readouterr().out)['computed_torque'][0]))
     assert found[1] > 1.2 * found[0]
+def test_what_was_simulated_can_be_identified(tmp_path, capsys):
+    """From excite to identify on files alone: the arm differs from its URDF by 30 %."""
+    motion, recording = str(tmp_path / 'motion'), str(tmp_path / 'recording.csv')
+    assert main(['excite', ROBOT, '-o', motion, '--candidates', '20', '--iterations', '20',
+                 '--unchecked']) == 0
+    assert main(['simulate', ROBOT, '--trajectory', f'{motion}.csv', '--controller', 'pid',
+                 '--parameter-error', '0.3', '-o', recording]) == 0
+    capsys.readouterr()
+    assert main(['identify', recording, '--urdf', ROBOT, '-o', str(tmp_path)]) == 0
+    assert 'PASSED' in capsys.readouterr().out

@@ -44,6 +44,9 @@ Progress = Callable[[float, str], None]
 #: Typical velocity assumed for a joint that hardly moves [rad/s, m/s].
 _SLOWEST = 0.01
 
+#: Negative friction below this part of the torque of its joint is no sign of a wrong sign.
+_LEAST_FRICTION = 0.01
+
 
 def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
              q: ArrayLike | None = None, qd: ArrayLike | None = None,
@@ -156,7 +159,7 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     against = [f'{finding}' for finding in effort_odd]
     if not np.any(tested):
         against.append('no data are left to test on: the motion is too short or repeats itself')
-    if negative := _negative_friction(parameters, len(chain)):
+    if negative := _negative_friction(final):
         against.append(negative)
     turning = np.array([joint.revolute for joint in chain.joints])
     verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested, turning,
@@ -215,12 +218,25 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
     return findings
 
 
-def _negative_friction(parameters: Sequence[IdentifiedParameter], joints: int) -> str:
-    """Return a reason against the result if most joints seem to be driven by their friction."""
-    zero = [line.name for line in parameters
-            if line.state == 'zero' and line.name.startswith(('Fc', 'Fv'))]
-    driven = {name[2:] for name in zero if f'Fc{name[2:]}' in zero}
-    if 2 * len(driven) <= joints:
+def _negative_friction(final: StudyFit) -> str:
+    """
+    Return a reason against the result if most joints seem to be driven by their friction.
+
+    Friction counts that was held at zero where the residuals still ask for a negative one, and
+    that would be a part of the torque worth speaking of.
+    """
+    rows, names = final.rows, final.unknowns.names
+    residual = np.where(rows.usable, rows.residuals(final.fit.x), 0.0)
+    driven = 0
+    for k in np.flatnonzero(final.fit.fixed):
+        if not names[k].startswith('Fc'):
+            continue
+        sign = rows.Y[:, :, k] * rows.usable
+        wanted = float(np.sum(residual * sign)) / max(float(np.linalg.norm(sign)), 1e-300)
+        j = int(names[k][2:]) - 1
+        torque = np.linalg.norm(np.where(rows.usable[:, j], rows.tau[:, j], 0.0))
+        driven += int(wanted < -_LEAST_FRICTION * torque)
+    if 2 * driven <= rows.tau.shape[1]:
         return ''
     return ('the friction of most joints would have to be negative: the sign of the efforts or '
             'the direction of gravity is wrong')

@@ -44,16 +44,8 @@ _SLOW = 0.1
 #: limit or a unit.
 _FEW = 0.05
 
-
 #: A stamp this many median steps from those around it is wrong.
 _LATE = 20.0
-
-#: An effort that stays the same for this many samples may be stuck...
-_STUCK_RUN = 5
-#: ...unless a larger part of a recording is like that.
-_OFTEN = 0.3
-#: A joint slower than this part of its usual velocity may stand still.
-_STILL = 0.05
 
 
 @dataclass(frozen=True)
@@ -64,8 +56,8 @@ class CutOut:
     :param duplicate_time: samples with the same time as the one before.
     :param backward_time: samples older than an earlier one.
     :param invalid_state: samples with a position or velocity that is not finite.
-    :param implausible_state: samples with a position or velocity far beyond its limit, samples
-        and stamps out of line with their neighbours, and samples repeated while the robot moves.
+    :param implausible_state: samples with a position or velocity far beyond its limit, and
+        samples and stamps out of line with their neighbours.
     :param inconsistent_velocity: smoothed samples whose positions change in another way than
         their velocities say.
     :param unexpected_torque: smoothed samples whose torque is far from what was learned, for a
@@ -75,8 +67,8 @@ class CutOut:
     :param standstill: samples while no joint moved.
     :param missing_effort: efforts that are not finite.
     :param saturated_effort: efforts at the limit of the drive.
-    :param implausible_effort: efforts far beyond the limit of the drive, out of line with their
-        neighbours, or stuck while the joint moves.
+    :param implausible_effort: efforts far beyond the limit of the drive, or stuck while the joint
+        moves.
     """
 
     duplicate_time: int = 0
@@ -176,55 +168,12 @@ def screened(recording: Recording, plausible: PlausibleRange) -> tuple[Recording
         if qd is not None:
             odd |= _spikes(qd[rows], np.full(q.shape[1], _SLOW))
         bad[rows] |= _few(np.any(odd, axis=1))
-    bad |= _repeated(recording)
     return _without(recording, bad), CutOut(implausible_state=int(bad.sum()))
-
-
-def _repeated(recording: Recording) -> Mask:
-    """Return where samples (N,) repeat the one before, though the robot moves by its velocity."""
-    if recording.qd is None:
-        return np.zeros(len(recording), dtype=np.bool_)
-    values = np.hstack([recording.q, recording.qd, recording.tau])
-    same = np.all(values[1:] == values[:-1], axis=1)
-    size = np.abs(np.nan_to_num(recording.qd, posinf=0.0, neginf=0.0))
-    moving = np.any(size > _STILL * np.percentile(size, 90.0, axis=0), axis=1)
-    return np.concatenate([[False], same & moving[1:] & (np.mean(same) < _OFTEN)])
-
-
-def _stuck(tau: Array, q: Array) -> Mask:
-    """
-    Return where efforts (N, n) stay exactly the same for longer than chance and steps explain.
-
-    The first of a run was measured, the others were not.
-
-    :param tau: (N, n) torques; NaN = none.
-    :param q: (N, n) positions, which tell whether the joint moves [rad, m].
-    """
-    result = np.zeros(tau.shape, dtype=np.bool_)
-    usual = np.median(np.abs(np.diff(q, axis=0)), axis=0)
-    for j in range(tau.shape[1]):
-        same = tau[1:, j] == tau[:-1, j]
-        ends = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
-        runs = ends.reshape(-1, 2)
-        lengths = np.diff(runs, axis=1)[:, 0]
-        # how often neighbours are equal anyway, by the steps of a coarse effort
-        alike = np.sum(lengths[lengths < _STUCK_RUN]) / max(same.size, 1)
-        for (first, last), length in zip(runs, lengths):
-            chance = tau.shape[0] * alike ** length
-            moved = np.ptp(q[first:last + 1, j]) > 0.3 * length * usual[j] > 0.0
-            if length >= _STUCK_RUN and chance < 1e-3 and moved:
-                result[first + 1:last + 1, j] = True
-    return result
 
 
 def _few(bad: Mask) -> Mask:
     """Return a mask, empty in the columns in which it covers more than a few samples."""
     return np.asarray(bad & (np.mean(bad, axis=0) <= _FEW))
-
-
-def _few_of(stuck: Mask) -> Mask:
-    """Return a mask (N, n), empty where so much of a joint is covered that it is its nature."""
-    return np.asarray(stuck & (np.mean(stuck, axis=0) <= _OFTEN))
 
 
 def _spikes(values: Array, smallest: Array) -> Mask:
@@ -280,7 +229,6 @@ def clean(recording: Recording, effort_limits: Array,
     broken = np.diff(t) > max(GAP_STEPS * step, bridged)
     if plausible is not None:
         wrong = _wrong_efforts(tau, plausible)
-        wrong |= _few_of(_stuck(tau, recording.q[keep])) & ~missing
         jumps = np.abs(np.diff(recording.q[keep], axis=0))
         far = plausible.velocity * (np.diff(t) + 2.0 * step)[:, None]
         broken |= _few(np.any(jumps > far, axis=1))

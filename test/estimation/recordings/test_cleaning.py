@@ -170,21 +170,3 @@ def test_absurd_stamps_are_cut_and_do_not_make_later_samples_old():
     timed, cut = in_time(Recording(odd, q, None, 3.0 * q, ('a',)))
     assert cut.implausible_state == 3
     np.testing.assert_array_equal(timed.t, np.delete(t, [50, 120, 300]))
-
-
-def test_samples_and_efforts_that_are_stuck_while_the_robot_moves_are_cut():
-    t = np.arange(600) * 0.01
-    q, qd = np.sin(t)[:, None], np.cos(t)[:, None]
-    tau = 3.0 * q + 0.2 * qd
-    plausible = PlausibleRange(np.zeros(1), np.full(1, 10.0), np.full(1, 10.0), np.full(1, 1e3))
-    rows = [values.copy() for values in (q, qd, tau)]
-    for values in rows:
-        values[300:308] = values[300]
-    _, cut = screened(Recording(t, *rows, ('a',)), plausible)
-    assert cut.implausible_state == 7  # the first of them was measured
-    efforts = tau.copy()
-    efforts[300:312] = efforts[300]
-    _, cut = clean(Recording(t, q, qd, efforts, ('a',)), np.full(1, np.nan), plausible)
-    assert cut.implausible_effort == 11
-    _, cut = clean(Recording(t, q, qd, np.round(2.0 * tau), ('a',)), np.full(1, np.nan), plausible)
-    assert cut.implausible_effort == 0  # coarse steps are not stuck

@@ -40,9 +40,10 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     solve_from_tip,
 )
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
+from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
     link_twists,
-    reference_regressor,
+    regressor_matrix,
     regressor_rows,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
@@ -218,13 +219,21 @@ class Equations:
         """Return the regressor of the minimal parameters."""
         motion = customized_motion(self._frames, self.inputs['qd'], self.inputs['qdd'],
                                    gravity_vector(self.chain))
-        return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
+        return self._grouped(motion)
 
     def reference_regressor(self) -> list[list[Scalar]]:
         """Return Slotine and Li's regressor of the minimal parameters."""
-        return self.grouping.regressor(reference_regressor(
+        return self._grouped(reference_motion(
             self._frames, self.inputs['qd'], self.inputs['qd_r'], self.inputs['qdd_r'],
             gravity_vector(self.chain)))
+
+    def _grouped(self, motion: Sequence[LinkMotion]) -> list[list[Scalar]]:
+        """Return the regressor of the minimal parameters at a motion of the links."""
+        if self.functions is math:  # one state of floats: matrices are quicker than their entries
+            standard = regressor_matrix(motion, self._frames)
+            rows: list[list[Scalar]] = (standard @ self.grouping.matrix).tolist()
+            return rows
+        return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
 
     def regressor_with_joint_terms(self) -> list[list[Scalar]]:
         """Return the regressor of the minimal parameters and of the joint terms."""

@@ -58,7 +58,8 @@ class Grouping:
         :param standard: one row per joint; entries of links inside of the joint are 0.0.
         """
         return [[0.0 if last < inside else
-                 total([factor * row[k] for k, factor in column]) if column else row[last]
+                 total([factor * row[k] for k, factor in column if k >= inside])
+                 if column else row[last]
                  for last, column in self._columns]
                 for inside, row in zip(range(0, len(self.matrix), 10), standard)]
 

@@ -29,8 +29,9 @@ from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
     renaud,
     renaud_gravity,
 )
+from robot_dynamics_ros.dynamics.recursions.motion import reference_motion
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
-from robot_dynamics_ros.dynamics.recursions.regressor import reference_regressor, regressor
+from robot_dynamics_ros.dynamics.recursions.regressor import link_twists, regressor, regressor_rows
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 
 
@@ -75,8 +76,8 @@ RECURSIONS = {
     'energies': lambda c, F, P, qd, qdd, g, wrap: [
         Lagrange(F, P, g).kinetic_energy(qd), Lagrange(F, P, g).potential_energy()],
     'regressor': lambda c, F, P, qd, qdd, g, wrap: regressor(F, qd, qdd, g),
-    'reference_regressor': lambda c, F, P, qd, qdd, g, wrap: reference_regressor(
-        F, qd, qdd[::-1], qdd, g),
+    'reference_regressor': lambda c, F, P, qd, qdd, g, wrap: regressor_rows(
+        reference_motion(F, qd, qdd[::-1], qdd, g), link_twists(F)),
     'closed_form': lambda c, F, P, qd, qdd, g, wrap: closed_form(F, qd, qdd, g),
     'recursive': lambda c, F, P, qd, qdd, g, wrap: recursive(F, qd, qdd, g),
     'momentum_split': lambda c, F, P, qd, qdd, g, wrap: momentum_split(F, qd, g),

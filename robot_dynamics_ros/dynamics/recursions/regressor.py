@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
@@ -21,7 +22,6 @@ from robot_dynamics_ros.dynamics.recursions.motion import (
     LinkMotion,
     link_motion,
     motion_of_fixed_frame,
-    reference_motion,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_twist
@@ -89,6 +89,33 @@ def regressor_rows(motion: Sequence[LinkMotion],
     return rows
 
 
+def regressor_matrix(motion: Sequence[LinkMotion], frames: Sequence[JointFrame]) -> Array:
+    """
+    Return Y (n, 10 n) at one state of floats: `regressor_rows` with all joints at once.
+
+    A scalar is a numpy array here, of all joints for the twists (n,) and of all links and joints
+    for the entries (n, n). Long chains need a fraction of the time.
+
+    :param motion: motion of links 0..n.
+    :param frames: E_0..E_n from `joint_frames`.
+    """
+    n = len(frames) - 1
+    twists = np.zeros((n + 1, 6, n))
+    for j, frame in enumerate(frames[1:], 1):
+        vx, vy, vz, wx, wy, wz = twists[j - 1]
+        twists[j] = np.concatenate(moved_twist(frame, ((vx, vy, vz), (wx, wy, wz))))
+        twists[j, 5 if frame.revolute else 2, j - 1] = 1.0
+    numbers = np.array([(*link.omega, *link.omega_dot, *link.acceleration,
+                         *link.U[0], *link.U[1], *link.U[2], *link.products)
+                        for link in motion[1:]]).T[:, :, None]
+    vectors = [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, 21, 3)]
+    U = vectors[3], vectors[4], vectors[5]
+    links = LinkMotion(vectors[0], vectors[1], vectors[2], U, vectors[6])
+    vx, vy, vz, wx, wy, wz = twists[1:].transpose(1, 0, 2)
+    powers = twist_powers(links, ((vx, vy, vz), (wx, wy, wz)))
+    return np.stack(powers, axis=-1).transpose(1, 0, 2).reshape(n, 10 * n)
+
+
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
               gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
     """
@@ -125,11 +152,3 @@ def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
     return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
                                   gravity_vector(chain), frame))
-
-
-def reference_regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar],
-                        qd_r: Sequence[Scalar], qdd_r: Sequence[Scalar],
-                        gravity: Vector) -> list[list[Scalar]]:
-    """Return Y(q, qd, qd_r, qdd_r) as n rows of 10 n scalars; see `reference_motion`."""
-    return regressor_rows(reference_motion(frames, qd, qd_r, qdd_r, gravity),
-                          link_twists(frames))

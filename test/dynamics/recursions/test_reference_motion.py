@@ -15,8 +15,10 @@ from support.tolerances import (
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
+from robot_dynamics_ros.dynamics.recursions.motion import reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
-    reference_regressor,
+    link_twists,
+    regressor_rows,
     standard_regressor,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
@@ -26,8 +28,9 @@ from robot_dynamics_ros.dynamics.scalars.samples import Samples
 def standard_reference_regressor(chain, q, qd, qd_r, qdd_r):
     """Return Y of the standard parameters as an array."""
     state = Samples.of(chain, q=q, qd=qd, qd_r=qd_r, qdd_r=qdd_r)
-    return state.matrix(reference_regressor(state.frames, state['qd'], state['qd_r'],
-                                            state['qdd_r'], gravity_vector(chain)))
+    motion = reference_motion(state.frames, state['qd'], state['qd_r'], state['qdd_r'],
+                              gravity_vector(chain))
+    return state.matrix(regressor_rows(motion, link_twists(state.frames)))
 
 
 def torque(chain, q, qd, qd_r, qdd_r):

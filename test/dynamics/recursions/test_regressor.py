@@ -15,7 +15,13 @@ from support.tolerances import (
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import inverse_dynamics
-from robot_dynamics_ros.dynamics.recursions.regressor import link_twists, standard_regressor
+from robot_dynamics_ros.dynamics.recursions.motion import link_motion
+from robot_dynamics_ros.dynamics.recursions.regressor import (
+    link_twists,
+    regressor_matrix,
+    standard_regressor,
+)
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 
 
@@ -32,6 +38,16 @@ def test_regressor_equals_pinocchio_on_random_chains():
     for case in random_cases():
         Y = standard_regressor(case.chain, case.q, case.qd, case.qdd)
         assert_close(Y, case.expected('regressor', 'q', 'qd', 'qdd'), OTHER_IMPLEMENTATION)
+
+
+def test_all_joints_at_once_have_the_same_regressor():
+    for case in random_cases():
+        for q, qd, qdd in zip(case.q[:2], case.qd, case.qdd):
+            state = Samples.of(case.chain, q=q, qd=qd, qdd=qdd)
+            motion = link_motion(state.frames, state['qd'], state['qdd'],
+                                 gravity_vector(case.chain))
+            assert_close(regressor_matrix(motion, state.frames),
+                         standard_regressor(case.chain, q, qd, qdd), SAME_ALGEBRA)
 
 
 def test_a_joint_does_not_feel_the_links_inside_of_it(rng):

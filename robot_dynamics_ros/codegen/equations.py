@@ -24,7 +24,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.derivatives import (
     Matrices,
     acceleration_derivatives,
-    state_derivatives,
+    torque_derivatives,
 )
 from robot_dynamics_ros.codegen.graph import Graph, Node
 from robot_dynamics_ros.codegen.grouping import Grouping
@@ -35,7 +35,12 @@ from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_newton_euler,
     regrouped,
 )
+from robot_dynamics_ros.dynamics.recursions.derivatives import (
+    TorqueDerivatives,
+    rigid_derivatives,
+)
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
+    FactoredMatrix,
     linear_recursion,
     solve_from_tip,
 )
@@ -240,18 +245,33 @@ class Equations:
         joints = self._joints.regressor(self.inputs['qd'], self.inputs['qdd'])
         return [links + terms for links, terms in zip(self.regressor(), joints)]
 
+    def _rigid_derivatives(self, qdd: Sequence[Scalar] | None = None) -> TorqueDerivatives:
+        """Return the torque of the rigid links and its derivatives; None = at rest."""
+        qd, rest = self.inputs['qd'], [0.0] * len(self.chain)
+        motion = customized_motion(self._frames, qd, qdd or rest, gravity_vector(self.chain))
+        return rigid_derivatives(self._frames, self._links, motion, qd, self._wrench)
 
     def inverse_dynamics_derivatives(self) -> Matrices:
         """Return the derivatives of `inverse_dynamics` by q and by qd."""
-        return state_derivatives(self, lambda dual: dual.inverse_dynamics())
+        rigid = self._rigid_derivatives(self.inputs['qdd'])
+        return [rigid.by_q, rigid.by_qd]
 
     def torque_derivatives(self) -> Matrices:
         """Return the derivatives of `torque` by q and by qd."""
-        return state_derivatives(self, lambda dual: dual.torque())
+        rigid, qdd = self._rigid_derivatives(self.inputs['qdd']), self.inputs['qdd']
+        load = [link + rotor for link, rotor in zip(rigid.torque, self._joints.rotor_torque(qdd))]
+        return torque_derivatives(rigid, self._joints, self.inputs['qd'], load)
 
     def forward_dynamics_derivatives(self) -> Matrices:
         """Return the derivatives of `forward_dynamics` by q, by qd and by tau."""
-        return acceleration_derivatives(self)
+        start, qd, tau = self._rigid_derivatives(), self.inputs['qd'], self.inputs['tau']
+        A = [[a + r for a, r in zip(*rows)]
+             for rows in zip(start.by_qdd, self._joints.rotor_matrix())]
+        factored = FactoredMatrix.of(A)
+        qdd = factored.solved([left - bias for left, bias in zip(self.carried_load(),
+                                                                 start.torque)])
+        return acceleration_derivatives(self._rigid_derivatives(qdd), self._joints, qd, tau,
+                                        factored)
 
 
 class Known(Protocol):

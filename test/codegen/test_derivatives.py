@@ -133,9 +133,9 @@ def test_derivatives_by_position_and_velocity_can_be_unpacked(rng):
 
 
 def test_a_robot_too_long_for_generated_code_has_derivatives_too(rng):
-    chain = random_chain(rng, 24)
+    chain = random_chain(rng, 48)
     model, oracle = compile_model(chain), Oracle(chain)
-    q, qd, qdd = random_states(rng, 24)
+    q, qd, qdd = random_states(rng, 48)
     assert_close(model.inverse_dynamics_derivatives(q, qd, qdd),
                  oracle.inverse_dynamics_derivatives(q, qd, qdd), OTHER_IMPLEMENTATION)
     assert model.forms['inverse_dynamics_derivatives'] == 'loop'

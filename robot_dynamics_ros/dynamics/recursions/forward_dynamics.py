@@ -41,6 +41,7 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     scale_matrix,
     skew,
     symmetric,
+    total,
     transpose,
 )
 
@@ -89,6 +90,16 @@ class FactoredMatrix:
             for i in range(k):
                 x[k] = x[k] - L[k][i] * x[i]
         return x
+
+    def inverted(self) -> list[list[Scalar]]:
+        """Return the rows of A^-1; what is known by its symmetry is not calculated again."""
+        n = len(self.inverse)
+        X: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        for k in range(n):
+            for j in range(k, n):
+                entry = total([self.L[j][i] * X[i][k] for i in range(j)])
+                X[j][k] = X[k][j] = self.inverse[k] - entry if j == k else -entry
+        return X
 
     def solved_columns(self, B: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         """Return the rows of X with A X = B."""

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.robots import URDF_FOLDER
 
+from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
@@ -129,3 +130,10 @@ def test_direct_dynamics_need_half_of_the_published_operations(names, published,
     program = program_of(RX90, places_of(RX90, names), 'forward_dynamics_with_wrench')
     assert program.operations == expected
     assert all(ours < 0.7 * theirs for ours, theirs in zip(expected, published))
+
+
+def test_derivatives_need_about_five_times_the_operations_of_their_torque():
+    model = compile_model(chain_from_urdf(URDF_FOLDER / 'demo_arm.urdf'), 'python')
+    assert model.operations['inverse_dynamics'] == (293, 277)
+    assert model.operations['inverse_dynamics_derivatives'] == (1436, 1253)
+    assert model.operations['forward_dynamics_derivatives'] == (2546, 2274)

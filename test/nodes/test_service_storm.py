@@ -2,6 +2,7 @@
 """Many clients at once: every request is answered, none is forgotten."""
 
 import runpy
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 import rclpy
+from rclpy.experimental import EventsExecutor
 from rclpy.qos import qos_profile_services_default
+from std_srvs.srv import Trigger
 
 from robot_dynamics_interfaces.srv import GetDynamics
 from robot_dynamics_ros.nodes.support.services import SERVICE, WAITING_REQUESTS
@@ -60,6 +63,34 @@ def test_a_client_with_the_same_queue_may_be_late(ros, parameter_file, planar):
         ros.spin_until(waiting.done, 'the answer to the late client')
     assert waiting.result().success
     late.destroy_node()
+
+
+def test_more_requests_than_can_wait_are_served_or_refused(ros):
+    """Of 3000 requests at once, a slow node forgot 907."""
+    ros.start('support.slow_node')
+    node = rclpy.create_node('hasty', context=ros.node.context)
+    client = node.create_client(Trigger, 'slow/wait', qos_profile=SERVICE)
+    calls = []
+    ros.spin_until(client.service_is_ready, 'the service')
+    with ros.spinning(node):
+        ros.send_until(lambda: calls.append(client.call_async(Trigger.Request())),
+                       lambda: calls[-1].done(), 'the first answer')
+    executor = EventsExecutor(context=ros.node.context)
+    executor.add_node(node)
+    calls = []
+    for _ in range(WAITING_REQUESTS + 1000):
+        calls.append(client.call_async(Trigger.Request()))
+        executor.spin_once(timeout_sec=0)  # an answer that waits here must not be lost, either
+    end = time.monotonic() + 120.0
+    while not all(call.done() for call in calls) and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+    answers = [call.result() for call in calls if call.done()]
+    assert len(answers) == len(calls)
+    assert sum(answer.success for answer in answers) >= WAITING_REQUESTS
+    assert {answer.message for answer in answers if not answer.success} <= {
+        f'busy: {WAITING_REQUESTS} requests wait, call again later'}
+    executor.remove_node(node)
+    node.destroy_node()
 
 
 @pytest.mark.parametrize('name', POLICIES['NODES'])

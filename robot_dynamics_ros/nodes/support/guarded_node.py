@@ -10,8 +10,8 @@ The events executor queues an event for every message, even for one that a newer
 replaced in the history of DDS, and hands out one message per event. Where messages are handled
 more slowly than they come, that queue would grow for ever. So a message that is handed out only
 moves into the inbox of its topic, which is as deep as the history, and the events are gone;
-`work` handles what is in the inboxes. Without a runner that calls it, messages are handled at
-once.
+`work` handles what is in the inboxes. Requests of services wait in the same way. Without a runner
+that calls it, messages and requests are handled at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode
 
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
-from robot_dynamics_ros.nodes.support.services import SERVICE
+from robot_dynamics_ros.nodes.support.services import SERVICE, RequestInbox, refusal
 
 
 class Inbox:
@@ -81,11 +81,11 @@ class GuardedNode(LifecycleNode):
         :param name: name of the node.
         :param options: keyword arguments of rclpy's Node.
         """
-        self.ready: deque[Inbox] = deque()  # inboxes with messages, in the order of arrival
+        self.ready: deque[Inbox | RequestInbox] = deque()  # those with something, as it came
         super().__init__(name, **options)
-        for service in (each for each in self.services
-                        if not hasattr(each.callback, '__wrapped__')):
-            service.callback = self._guarded_service(service.srv_type, service.callback)
+        for service in self.services:
+            if not isinstance(service.callback, RequestInbox):
+                self._guard_service(service)
         self.diagnostics = Diagnostics(self)
 
     def stop_commanding(self) -> None:
@@ -128,15 +128,12 @@ class GuardedNode(LifecycleNode):
         else:
             self.get_logger().error(text)
 
-    def _guarded_service(self, kind: Any, callback: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a service callback that answers after an unforeseen error, too."""
+    def _guard_service(self, service: Any) -> None:
+        """Let a service answer after an unforeseen error, too, and let its requests wait."""
+        kind, callback = service.srv_type, service.callback
+
         def answer(error: Exception, request: Any, response: Any) -> Any:
-            response = kind.Response()  # without success
-            if hasattr(response, 'message'):
-                response.message = f'unforeseen error: {described(error)}'
-            return response
-        if not callback.__module__.startswith('rclpy.'):
-            return self.guarded(callback, answer)
+            return refusal(kind, f'unforeseen error: {described(error)}')
 
         @functools.wraps(callback)
         def refuse(request: Any, response: Any) -> Any:
@@ -147,7 +144,8 @@ class GuardedNode(LifecycleNode):
             except Exception as error:
                 self.diagnostics.warn('refused requests', f'{kind.__name__}: {described(error)}')
                 return answer(error, request, response)
-        return refuse
+        of_rclpy = callback.__module__.startswith('rclpy.')
+        RequestInbox(self, service, refuse if of_rclpy else self.guarded(callback, answer))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., Any],
                             *arguments: Any, newest: bool = False, **options: Any) -> Any:
@@ -169,10 +167,16 @@ class GuardedNode(LifecycleNode):
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any],
                        **options: Any) -> Any:
-        """Offer a service as rclpy does, with a guarded callback and a deep queue."""
+        """Offer a service as rclpy does, with a guarded callback, a deep queue and an inbox."""
         options['qos_profile'] = SERVICE
-        return super().create_service(srv_type, srv_name,
-                                      self._guarded_service(srv_type, callback), **options)
+        service = super().create_service(srv_type, srv_name, callback, **options)
+        self._guard_service(service)
+        return service
+
+    def destroy_service(self, service: Any) -> bool:
+        """End a service as rclpy does; requests that wait are refused."""
+        service.callback.clear()
+        return bool(super().destroy_service(service))
 
     def create_timer(self, timer_period_sec: float, callback: Callable[..., Any],
                      *arguments: Any, **options: Any) -> Any:
@@ -184,13 +188,17 @@ class GuardedNode(LifecycleNode):
 
     def work(self, budget: float) -> None:
         """
-        Handle messages that wait, one of each topic in turn.
+        Handle what waits, one message or request of each topic and service in turn.
 
         :param budget: time after which no further one is begun [s].
         """
         end = time.monotonic() + budget
         while self.ready:
-            self.ready.popleft().handle()
+            inbox = self.ready.popleft()
+            try:
+                inbox.handle()
+            except Exception as error:  # an answer that cannot be sent
+                self.unforeseen(error)
             if time.monotonic() >= end:
                 break
 
@@ -232,7 +240,7 @@ class GuardedNode(LifecycleNode):
                  if each.srv_type.Request is type(request)}
         name = None if service is None else self.resolve_service_name(service)
         server = self._only(found, name, f'service for {type(request).__name__}')
-        return server.callback(request, server.srv_type.Response())
+        return server.callback.answer(request, server.srv_type.Response())
 
     def tick(self, period: float | None = None) -> int:
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inboxes: what waits for a node is bounded, and is handled before its timers look."""
+"""Inboxes: what waits for a node is bounded, is handled before its timers look, or refused."""
 
 from collections import deque
 
@@ -10,9 +10,11 @@ skip_without_ros()
 
 from rclpy.task import Future
 from std_msgs.msg import Float32
+from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
 from robot_dynamics_ros.nodes.support.runner import EventQueue
+from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
 
@@ -31,7 +33,14 @@ class Diary(RobotNode):
         self.every = self.create_subscription(Float32, 'every', self._on('every'), DEPTH)
         self.last = self.create_subscription(Float32, 'last', self._on('last'), DEPTH,
                                              newest=True)
+        self.asked = self.create_service(Trigger, '~/ask', self._on_ask)
         self.create_timer(1e-6, lambda: self.entries.append('tick'))
+
+    def _on_ask(self, request, response):
+        self.entries.append('asked')
+        self.flood()
+        response.success = True
+        return response
 
     def _on(self, topic):
         def write(message):
@@ -49,6 +58,12 @@ class Events:
     def message(self, subscription, number):
         """Announce a message as DDS does."""
         self.queue.append(lambda: subscription.callback(Float32(data=float(number))))
+
+    def request(self, service, header):
+        """Announce a request as DDS does, and send what the callback returns, as executors do."""
+        kind = service.srv_type
+        self.queue.append(lambda: service.send_response(
+            service.callback(kind.Request(), kind.Response()), header))
 
     def spin_once(self, timeout_sec):
         if self.queue:
@@ -126,3 +141,69 @@ def test_what_waits_is_forgotten_with_its_topic(node):
     node.trigger_cleanup()
     queue.turn()
     assert ('every', 1) not in node.entries
+
+
+@pytest.fixture
+def answers(node):
+    """Return what clients of the service got, by the header of their request."""
+    got = {}
+    inbox = node.asked.callback
+    inbox._send = lambda response, header: got.update({header: response})
+    return got
+
+
+def test_without_a_runner_a_request_is_answered_at_once(node, answers):
+    node.asked.send_response(node.asked.callback(Trigger.Request(), Trigger.Response()), 'me')
+    assert answers['me'].success
+    assert node.call(Trigger.Request(), '~/ask').success
+
+
+def test_requests_take_turns_with_messages(node, answers):
+    events = Events()
+    queue = EventQueue(events, [node])
+    for number in range(2):
+        events.request(node.asked, number)
+        events.message(node.every, number)
+    queue.turn()
+    assert [entry for entry in node.entries if entry != 'tick'] == [
+        'asked', ('every', 0), 'asked', ('every', 1)]
+    assert all(answers[number].success for number in range(2))
+
+
+def test_every_request_is_answered_or_refused_where_too_many_wait(node, answers, monkeypatch):
+    """Requests beyond the history of DDS were forgotten: 907 of 3000."""
+    from robot_dynamics_ros.nodes.support import runner
+    monkeypatch.setattr(runner, 'BUDGET', 0.0)  # one request per turn
+    events = Events()
+    queue = EventQueue(events, [node])
+    for number in range(WAITING_REQUESTS + 10):
+        events.request(node.asked, number)
+    while len(answers) < WAITING_REQUESTS + 10:
+        queue.turn()
+    refused = {number: answer.message for number, answer in answers.items() if not answer.success}
+    assert 8 <= len(refused) <= 10
+    assert set(refused.values()) == {'busy: 2000 requests wait, call again later'}
+    assert node.diagnostics.counted('refused requests') == len(refused)
+
+
+def test_requests_that_wait_are_refused_when_their_service_ends(node, answers):
+    events = Events()
+    EventQueue(events, [node])
+    events.request(node.asked, 'me')
+    while events.queue:
+        events.spin_once(0.0)
+    assert not answers
+    node.destroy_service(node.asked)
+    assert answers['me'].message == 'the service ends'
+
+
+def test_a_node_goes_on_after_an_answer_that_cannot_be_sent(node):
+    def fail(response, header):
+        raise RuntimeError('gone')
+    events = Events()
+    queue = EventQueue(events, [node])
+    node.asked.callback._send = fail
+    events.request(node.asked, 'me')
+    queue.turn()
+    assert 'asked' in node.entries
+    assert node.diagnostics.counted('unforeseen errors') == 1

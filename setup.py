@@ -47,6 +47,7 @@ setup(
         'simulation': ['mujoco'],
         'xacro': ['xacro'],
         'collision': ['coal'],
+        'view': ['viser', 'rich<15'],
     },
     zip_safe=False,
     entry_points={

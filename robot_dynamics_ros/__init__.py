@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.motion.trajectory import Trajectory
     from robot_dynamics_ros.motion.trajectory_file import read_trajectory
     from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
+    from robot_dynamics_ros.picture.robot_picture import robot_picture
     from robot_dynamics_ros.robot import Robot, load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -133,6 +134,7 @@ _HOME = {
     'chain.joint_physics': ('JointPhysics',),
     'chain.effort': ('EffortSemantics',),
     'chain.joints_file': ('JointsFile', 'read_joints_file'),
+    'picture.robot_picture': ('robot_picture',),
     'dynamics.minimal.mlc': ('minimal_parameters', 'MlcSet'),
     'dynamics.minimal.formula_export': ('latex_formulas', 'sympy_formulas'),
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
@@ -196,6 +198,7 @@ __all__ = [
     'chain_from_urdf', 'chain_from_urdf_text', 'XacroFile', 'chain_from_dh', 'Chain', 'Joint',
     'Finding', 'Pose', 'Inertia',
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
+    'robot_picture',
     # minimal parameters
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping', 'latex_formulas',
     'sympy_formulas',

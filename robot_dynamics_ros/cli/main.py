@@ -36,6 +36,8 @@ class Command(NamedTuple):
 COMMANDS = (
     Command('inspect', 'cli.inspect', 'show the chain of a robot, its parameters and findings',
             'robot.urdf --tip tool0 --lock finger_joint=0.02'),
+    Command('view', 'cli.view', 'show a robot in the browser, with axes, inertias and weights',
+            'robot.urdf --at shoulder=0.5 --screenshot robot.png'),
     Command('demo', 'demo.learning', 'calibrate a simulated arm and use the result, over ROS 2',
             '--output output/demo'),
     Command('adaptive_demo', 'demo.adaptive',

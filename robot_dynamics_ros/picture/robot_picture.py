@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A picture of a robot in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from robot_dynamics_ros.picture.drawn_robot import drawn_robot
+from robot_dynamics_ros.picture.renderer import camera_for, png, render
+from robot_dynamics_ros.picture.shadow import shadow
+from robot_dynamics_ros.picture.solids import Solid, bounds
+
+
+def robot_picture(source: str | os.PathLike[str], positions: Mapping[str, float] | None = None, *,
+                  width: int = 640, height: int = 480,
+                  folders: Sequence[str | os.PathLike[str]] = ()) -> bytes:
+    """
+    Return a picture of a robot as the bytes of a PNG file; needs neither window nor browser.
+
+    :param source: path or text of a URDF; trees, hands and robots without meshes are drawn, too.
+    :param positions: positions by joint name [rad, m]; joints without one are at zero, or at the
+        nearest position inside their limits.
+    :param width: width [pixels].
+    :param height: height [pixels].
+    :param folders: folders with mesh files, beside the folder of the URDF itself and the
+        packages that are installed.
+    :raises UrdfError: the text is not a usable URDF.
+    :raises ParameterError: a size that no picture has.
+    """
+    robot = drawn_robot(source, folders=folders)
+    links = robot.placed({**robot.rest(), **(positions or {})})
+    return picture_of(links, links, width, height)
+
+
+def picture_of(solids: Sequence[Solid], standing: Sequence[Solid], width: int, height: int,
+               floor: float | None = None) -> bytes:
+    """
+    Return a picture of solids on a floor as the bytes of a PNG file.
+
+    :param solids: all that is drawn, in a frame whose z axis points up.
+    :param standing: what throws a shadow.
+    :param width: width [pixels].
+    :param height: height [pixels].
+    :param floor: height of the floor [m]; None = lowest point of what throws a shadow.
+    :raises ParameterError: a size that no picture has.
+    """
+    camera = camera_for(solids, max(width, 1) / max(height, 1))
+    level = float(bounds(standing)[0][2]) if floor is None else floor
+    return png(render([*solids, *shadow(standing, level)], camera, width, height))

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
     link_twists,
-    regressor_matrix,
+    regressor_array,
     regressor_rows,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
@@ -79,6 +79,9 @@ WITH_WRENCH = '_with_wrench'
 #: Functions that take a wrench.
 TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics', 'inverse_dynamics_derivatives',
                'torque_derivatives', 'forward_dynamics_derivatives')
+
+#: Rows of scalars, or numbers (n, p) or (n, p, N) of one or N states.
+Rows: TypeAlias = list[list[Scalar]] | Array
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15
@@ -124,6 +127,7 @@ class Equations:
     :param parameter: function from the name and size of a vector of parameters to its scalars.
     :param functions: functions of such scalars.
     :param arrangement: which of equal formulations to use.
+    :param grouped: what the grouping makes of the minimal parameters, where it is known already.
     """
 
     chain: Chain
@@ -133,13 +137,17 @@ class Equations:
     parameter: Callable[[str, int], Sequence[Scalar]]
     functions: Functions
     arrangement: Arrangement = Arrangement()
+    grouped: list[list[Scalar]] | None = None
 
-    def result(self, name: str) -> list[Scalar]:
+    def result(self, name: str) -> Sequence[Scalar] | Array:
         """Return the result of one function in row-major order."""
-        result: list[Scalar] = getattr(self, name.removesuffix(WITH_WRENCH))()
+        result: Any = getattr(self, name.removesuffix(WITH_WRENCH))()
+        if isinstance(result, np.ndarray):
+            return result.reshape(-1, *result.shape[2:])
         while isinstance(result[0], list):
             result = [value for row in result for value in row]
-        return result
+        entries: list[Scalar] = result
+        return entries
 
     @cached_property
     def _frames(self) -> list[JointFrame]:
@@ -148,7 +156,8 @@ class Equations:
     @cached_property
     def _links(self) -> list[list[Scalar]]:
         """Ten grouped parameters per link."""
-        links = self.grouping.links(self.parameter('mlc', self.grouping.matrix.shape[1]))
+        minimal = self.parameter('mlc', self.grouping.matrix.shape[1])
+        links = self.grouping.links(minimal) if self.grouped is None else self.grouped
         if self.arrangement.eliminations is None:
             return links
         return regrouped(self._frames, links, self.arrangement.eliminations)
@@ -206,8 +215,7 @@ class Equations:
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
-        A = composite_bodies(self._frames, self._links)
-        return [[a + r for a, r in zip(*rows)] for rows in zip(A, self._joints.rotor_matrix())]
+        return self._joints.with_rotors(composite_bodies(self._frames, self._links))
 
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""
@@ -220,30 +228,35 @@ class Equations:
         bias = self._rigid(qd)
         return solve_from_tip(self.mass_matrix(), [t - b for t, b in zip(effort, bias)])
 
-    def regressor(self) -> list[list[Scalar]]:
+    def regressor(self) -> Rows:
         """Return the regressor of the minimal parameters."""
-        motion = customized_motion(self._frames, self.inputs['qd'], self.inputs['qdd'],
-                                   gravity_vector(self.chain))
-        return self._grouped(motion)
+        return self._grouped_regressor(customized_motion(
+            self._frames, self.inputs['qd'], self.inputs['qdd'], gravity_vector(self.chain)))
 
-    def reference_regressor(self) -> list[list[Scalar]]:
+    def reference_regressor(self) -> Rows:
         """Return Slotine and Li's regressor of the minimal parameters."""
-        return self._grouped(reference_motion(
+        return self._grouped_regressor(reference_motion(
             self._frames, self.inputs['qd'], self.inputs['qd_r'], self.inputs['qdd_r'],
             gravity_vector(self.chain)))
 
-    def _grouped(self, motion: Sequence[LinkMotion]) -> list[list[Scalar]]:
+    def _grouped_regressor(self, motion: Sequence[LinkMotion]) -> Rows:
         """Return the regressor of the minimal parameters at a motion of the links."""
-        if self.functions is math:  # one state of floats: matrices are quicker than their entries
-            standard = regressor_matrix(motion, self._frames)
-            rows: list[list[Scalar]] = (standard @ self.grouping.matrix).tolist()
-            return rows
+        if self.functions is math or self.functions is np:  # numbers: quicker as whole arrays
+            return self.grouping.regressor_array(regressor_array(motion, self._frames))
         return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
 
-    def regressor_with_joint_terms(self) -> list[list[Scalar]]:
+    def regressor_with_joint_terms(self) -> Rows:
         """Return the regressor of the minimal parameters and of the joint terms."""
+        links = self.regressor()
         joints = self._joints.regressor(self.inputs['qd'], self.inputs['qdd'])
-        return [links + terms for links, terms in zip(self.regressor(), joints)]
+        if isinstance(links, np.ndarray):
+            terms = np.zeros((len(joints), len(joints[0]), *links.shape[2:]))
+            for i, row in enumerate(joints):
+                for k, value in enumerate(row):
+                    if isinstance(value, np.ndarray) or value:
+                        terms[i, k] = value
+            return np.concatenate([links, terms], axis=1)
+        return [own + terms for own, terms in zip(links, joints)]
 
     def _rigid_derivatives(self, qdd: Sequence[Scalar] | None = None) -> TorqueDerivatives:
         """Return the torque of the rigid links and its derivatives; None = at rest."""
@@ -341,12 +354,14 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
 
 
 def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
-              values: Mapping[str, Sequence[float]], arrays: Mapping[str, Array]) -> Array:
+              values: Mapping[str, Sequence[float]], arrays: Mapping[str, Array],
+              grouped: list[list[float]] | None = None) -> Array:
     """
     Return the result of one function without generating code.
 
     :param values: parameters by name.
     :param arrays: (n,) or (N, n) inputs by name, 'wrench' (6,) or (N, 6) where there is one.
+    :param grouped: what the grouping makes of the minimal parameters; None = not known yet.
     """
     used: set[str] = set()
 
@@ -359,9 +374,9 @@ def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
     try:
         with np.errstate(all='ignore'):
             result = state.vector(Equations(chain, grouping, form, state.scalars, parameter,
-                                            state.functions).result(name))
+                                            state.functions, grouped=grouped).result(name))
     except ZeroDivisionError:  # a joint that moves no mass at all
         result = state.vector([math.nan] * math.prod(shape))
-    if not all(math.isfinite(value) for vector in used for value in values[vector]):
+    if not all(all(map(math.isfinite, values[vector])) for vector in used):
         result[...] = math.nan
     return result.reshape((*result.shape[:-1], *shape))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,12 @@ class Grouping:
         return [(column[-1][0], [] if column[:-1] == [] and column[0][1] == 1.0 else column)
                 for column in columns]
 
+    @cached_property
+    def _transposed(self) -> Any:
+        """The transposed matrix, sparse."""
+        from scipy.sparse import csr_array
+        return csr_array(self.matrix.T)
+
     def links(self, minimal: Sequence[Scalar]) -> list[list[Scalar]]:
         """Return ten grouped parameters per link."""
         x = [0.0 if place in self.zeros else total([factor * minimal[k] for k, factor in row])
@@ -62,6 +69,15 @@ class Grouping:
                  if column else row[last]
                  for last, column in self._columns]
                 for inside, row in zip(range(0, len(self.matrix), 10), standard)]
+
+    def regressor_array(self, standard: Array) -> Array:
+        """
+        Return the same from numbers, (n, p) for one state or (n, p, N).
+
+        :param standard: (10 n, n) or (10 n, n, N), the places of the parameters first.
+        """
+        flat = self._transposed @ standard.reshape(len(standard), -1)
+        return np.asarray(flat).reshape(-1, *standard.shape[1:]).swapaxes(0, 1)
 
 
 def _entries(values: Array) -> list[tuple[int, float]]:

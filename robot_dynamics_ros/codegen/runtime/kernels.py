@@ -49,6 +49,8 @@ class Snapshot:
         self.form = JointForm.of(physics)
         #: Constants of every program that has been used, by its name.
         self.constants: dict[str, Array] = {}
+        #: What the grouping makes of the minimal parameters, once the loop form has asked for it.
+        self.grouped: list[list[float]] | None = None
         #: Calls of machine code with these constants, by the name of the function.
         self.calls: dict[str, Call] = {}
 
@@ -109,6 +111,10 @@ class Kernel(Protocol):
         """
 
 
+#: Largest number of entries of a result that the loop form makes at once, in a batch.
+_AT_ONCE = 1 << 22
+
+
 class LoopKernel:
     """The loop form."""
 
@@ -118,6 +124,7 @@ class LoopKernel:
         self._chain = chain
         self._grouping = grouping
         self.shape = result_shape(name, len(chain), grouping.matrix.shape[1])
+        self._states_at_once = max(1, _AT_ONCE // math.prod(self.shape))
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Do nothing: a loop has no constants."""
@@ -125,8 +132,21 @@ class LoopKernel:
     def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
                  out: Array | None, threads: int = 1) -> Array:
         """Return the result."""
-        return _delivered(loop_form(self._chain, self._grouping, self._name, snapshot.form,
-                                    snapshot.values, arrays), out)
+        if snapshot.grouped is None:
+            snapshot.grouped = self._grouping.links(snapshot.values['mlc'])
+        first = next(iter(arrays.values()))
+        if first.ndim == 1 or len(first) <= self._states_at_once:
+            return _delivered(self._result(snapshot, arrays), out)
+        result = np.empty((len(first), *self.shape))
+        for start in range(0, len(first), self._states_at_once):
+            part = slice(start, start + self._states_at_once)
+            result[part] = self._result(snapshot, {name: array[part]
+                                                   for name, array in arrays.items()})
+        return _delivered(result, out)
+
+    def _result(self, snapshot: Snapshot, arrays: dict[str, Array]) -> Array:
+        return loop_form(self._chain, self._grouping, self._name, snapshot.form, snapshot.values,
+                         arrays, snapshot.grouped)
 
 
 class PythonKernel:

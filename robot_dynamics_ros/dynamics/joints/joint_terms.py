@@ -175,6 +175,13 @@ class JointTerms:
                 A[i][j] = A[j][i] = _dot(felt, columns[j])
         return A
 
+    def with_rotors(self, A: list[list[Scalar]]) -> list[list[Scalar]]:
+        """Return a mass matrix of links, with that of the rotors added."""
+        if self.form.coupled:
+            return [[a + r for a, r in zip(*rows)] for rows in zip(A, self.rotor_matrix())]
+        rotor = self.parameter('rotor', self.n)
+        return [[*row[:i], row[i] + rotor[i], *row[i + 1:]] for i, row in enumerate(A)]
+
     def rotor_torque(self, qdd: Sequence[Scalar]) -> list[Scalar]:
         """
         Return the torque that accelerates the rotors, on the joint side [N m, N].
@@ -245,16 +252,17 @@ class JointTerms:
                 velocities, level, self.parameter('static_friction', self.n),
                 self.parameter('stribeck', self.n))]
         viscous, offset = self.parameter('viscous', self.n), self.parameter('offset', self.n)
-        signs = direction if direction is not None else [
-            smooth_sign(velocity, self._sharpness, self.functions.tanh) for velocity in velocities]
+        if direction is None:
+            sharpness, tanh = self._sharpness, self.functions.tanh
+            direction = [smooth_sign(velocity, sharpness, tanh) for velocity in velocities]
         tau = [size * sign + factor * velocity + constant
                for size, sign, factor, velocity, constant in zip(
-                   level, signs, viscous, velocities, offset)]
+                   level, direction, viscous, velocities, offset)]
         if self.form.asymmetric:
             tau = [each + asymmetry * self.functions.fabs(velocity)
                    for each, asymmetry, velocity in zip(
                        tau, self.parameter('asymmetry', self.n), velocities)]
-        return tau, signs
+        return tau, direction
 
     def regressor(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[list[Scalar]]:
         """
@@ -264,11 +272,15 @@ class JointTerms:
         :param qdd: n joint accelerations [rad/s^2, m/s^2].
         """
         velocities, rates = self.motor_motion(qd), self.motor_motion(qdd)
-        factors = [term_factors(velocity, rate, self._sharpness, self.functions.tanh)
+        sharpness = self._sharpness
+        factors = [term_factors(velocity, rate, sharpness, self.functions.tanh)
                    for velocity, rate in zip(velocities, rates)]
-        unit = self._motors if self.form.coupled else np.eye(self.n).tolist()
-        return [[unit[j][i] * factors[j][term] for term in range(len(JOINT_TERMS))
-                 for j in range(self.n)] for i in range(self.n)]
+        places = [(term, j) for term in range(len(JOINT_TERMS)) for j in range(self.n)]
+        if not self.form.coupled:
+            return [[factors[j][term] if i == j else 0.0 for term, j in places]
+                    for i in range(self.n)]
+        motors = self._motors
+        return [[motors[j][i] * factors[j][term] for term, j in places] for i in range(self.n)]
 
 
 def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:

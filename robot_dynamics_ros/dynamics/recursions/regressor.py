@@ -11,6 +11,7 @@ about two thirds of the operations of pushing every column's wrench inward.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,31 +90,40 @@ def regressor_rows(motion: Sequence[LinkMotion],
     return rows
 
 
-def regressor_matrix(motion: Sequence[LinkMotion], frames: Sequence[JointFrame]) -> Array:
+def regressor_array(motion: Sequence[LinkMotion], frames: Sequence[JointFrame]) -> Array:
     """
-    Return Y (n, 10 n) at one state of floats: `regressor_rows` with all joints at once.
+    Return Y of numbers as `regressor_rows` does, transposed: (10 n, n), or (10 n, n, N) of rows.
 
-    A scalar is a numpy array here, of all joints for the twists (n,) and of all links and joints
-    for the entries (n, n). Long chains need a fraction of the time.
+    All joints, and then all links, are calculated at once: a scalar is an array (n, ...) in the
+    twists and (n, n, ...) in the entries. Long chains need a fraction of the time.
 
-    :param motion: motion of links 0..n.
+    :param motion: motion of links 0..n, from `link_motion` or an equal.
     :param frames: E_0..E_n from `joint_frames`.
     """
-    n = len(frames) - 1
-    twists = np.zeros((n + 1, 6, n))
+    n, states = len(frames) - 1, np.shape(frames[-1].s if frames[-1].revolute else frames[-1].d)
+    twists = np.zeros((n + 1, 6, n, *states))
     for j, frame in enumerate(frames[1:], 1):
-        vx, vy, vz, wx, wy, wz = twists[j - 1]
-        twists[j] = np.concatenate(moved_twist(frame, ((vx, vy, vz), (wx, wy, wz))))
+        twists[j] = np.concatenate(moved_twist(frame, _pair(twists[j - 1])))
         twists[j, 5 if frame.revolute else 2, j - 1] = 1.0
-    numbers = np.array([(*link.omega, *link.omega_dot, *link.acceleration,
-                         *link.U[0], *link.U[1], *link.U[2], *link.products)
-                        for link in motion[1:]]).T[:, :, None]
-    vectors = [(numbers[k], numbers[k + 1], numbers[k + 2]) for k in range(0, 21, 3)]
-    U = vectors[3], vectors[4], vectors[5]
-    links = LinkMotion(vectors[0], vectors[1], vectors[2], U, vectors[6])
-    vx, vy, vz, wx, wy, wz = twists[1:].transpose(1, 0, 2)
-    powers = twist_powers(links, ((vx, vy, vz), (wx, wy, wz)))
-    return np.stack(powers, axis=-1).transpose(1, 0, 2).reshape(n, 10 * n)
+    links = LinkMotion(*(_stacked([getattr(link, name) for link in motion[1:]], states)
+                         for name in ('omega', 'omega_dot', 'acceleration', 'U', 'products')))
+    powers = twist_powers(links, _pair(twists[1:].swapaxes(0, 1)))
+    return np.stack(powers, axis=1).reshape(10 * n, n, *states)
+
+
+def _pair(parts: Array) -> Pair:
+    vx, vy, vz, wx, wy, wz = parts
+    return (vx, vy, vz), (wx, wy, wz)
+
+
+def _stacked(values: Sequence[Any], states: tuple[int, ...]) -> Any:
+    """Return vectors or matrices of n links as one whose scalars are arrays (n, 1, ...)."""
+    if isinstance(values[0], tuple):
+        return tuple(_stacked(parts, states) for parts in zip(*values))
+    result = np.empty((len(values), 1, *states))
+    for place, value in zip(result, values):
+        place[...] = value
+    return result
 
 
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],

@@ -100,13 +100,16 @@ class Samples:
         return joint_frames(self.chain, self['q'], self.functions.cos,
                             self.functions.sin)
 
-    def vector(self, values: Sequence[Scalar]) -> Array:
+    def vector(self, values: Sequence[Scalar] | Array) -> Array:
         """Return scalars as an array (n,) or (N, n); NaN for states with non-finite entries."""
         if self.count is None:
             return np.array(values if self.valid else [math.nan] * len(values), dtype=np.float64)
         result = np.empty((self.count, len(values)))
-        for j, value in enumerate(values):
-            result[:, j] = value
+        if isinstance(values, np.ndarray):
+            result[...] = values.T
+        else:
+            for j, value in enumerate(values):
+                result[:, j] = value
         result[~self.valid] = np.nan
         return result
 

@@ -596,6 +596,7 @@ def test_results_too_large_for_the_cache_are_the_same_wherever_they_begin(arm, r
 @pytest.mark.parametrize('backend', BACKENDS)
 def test_functions_that_would_be_too_long_run_the_loop_form(demo_arm, rng, backend, monkeypatch):
     monkeypatch.setattr('robot_dynamics_ros.codegen.runtime.kernels.LONGEST_PROGRAM', 400)
+    monkeypatch.setattr('robot_dynamics_ros.codegen.runtime.kernels._AT_ONCE', 300)  # in parts
     model = compile_model(demo_arm, backend)
     for name in INPUTS:
         inputs = states_of(demo_arm, name, rng)

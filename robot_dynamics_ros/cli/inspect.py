@@ -6,15 +6,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
+import textwrap
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.chain import Chain, Joint
 from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
-from robot_dynamics_ros.cli.support.terminal import short, table
+from robot_dynamics_ros.cli.support.findings import grouped_findings
+from robot_dynamics_ros.cli.support.terminal import WIDTH, short, table
 from robot_dynamics_ros.codegen.folding import ALL_ZEROS
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.codegen.runtime.operation_counts import PUBLISHED
@@ -39,6 +42,14 @@ CONVERSION_DUST = 1e-12
 
 #: Functions whose operations are told with zeros folded.
 FOLDED = ('inverse_dynamics', 'inverse_dynamics_with_wrench', 'forward_dynamics', 'mass_matrix')
+
+#: What the letters in the table of minimal parameters mean.
+LETTERS = (
+    'Link i has mass Mi, first moments MXi, MYi, MZi (mass times centre) and inertias XXi ... ZZi '
+    'about the origin of E_i; Iai is the inertia of rotor i at the joint. A torque never shows '
+    'them one by one, but only the sums below: Ui are inertias, ki first moments of link i and '
+    'what it carries; U2_11-22 is U2_11 - U2_22. Joint r is the first revolute one, s the first '
+    'revolute one that is not parallel to it.')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,18 +102,21 @@ def inspected_set(chain: Chain, arguments: argparse.Namespace) -> str:
             data['conversion'] = {'to': other.set, 'rows': list(other.names),
                                   'columns': list(mlc.names), 'matrix': M.tolist()}
         return json.dumps(data, indent=2)
-    rows = [[word, unit, f'{value:.6g}', text] for word, unit, value, text in zip(
+    rows = [[word, unit, f'{value:.6g}', _rounded(text)] for word, unit, value, text in zip(
         mlc.names, mlc.units, mlc.values, formulas)]
-    parts = [f'Minimal parameters of {chain.robot}, set {name}: {len(mlc)} of {10 * len(chain)} '
-             f'link parameters\n' + table(['name', 'unit', 'value', 'formula'], rows,
-                                          align='<<><')]
-    parts += [f'  - {finding}' for finding in mlc.findings]
+    parts = [_filled(f'Minimal parameters of {chain.robot}, set {name}: {len(mlc)} of '
+                     f'{10 * len(chain)} link parameters') + '\n'
+             + table(['name', 'unit', 'value', 'formula'], rows, align='<<><', wrap=True)]
+    if mlc.findings:
+        parts.append(grouped_findings(mlc.findings))
     if other is not None and M is not None:
         entries = np.where(np.abs(M) <= CONVERSION_DUST * np.max(np.abs(M)), 0.0, M)
-        sums = [[word, formula(row, mlc.names)] for word, row in zip(other.names, entries)]
+        sums = [[word, _rounded(formula(row, mlc.names))]
+                for word, row in zip(other.names, entries)]
         parts.append(f'Conversion from {name} to {arguments.conversion}, {len(other)} x '
                      f'{len(mlc)} (Lin 1994, Corollary 6)\n'
-                     + table([other.set, f'in terms of {mlc.set}'], sums, align='<<'))
+                     + table([other.set, f'in terms of {mlc.set}'], sums, align='<<',
+                             wrap=True))
     return '\n\n'.join(parts)
 
 
@@ -168,27 +182,38 @@ class Inspection:
 
     def _headline(self) -> str:
         chain = self.chain
-        kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
         gravity = ', '.join(short(g) for g in chain.gravity)
-        return (f'{chain.robot}: {len(chain)} joints ({kinds}) from {chain.base} to {chain.tip}, '
-                f'gravity ({gravity}) m/s^2 in {chain.base}')
+        kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
+        return _filled(f'{chain.robot}: {len(chain)} joints ({kinds}; R revolute, P prismatic) '
+                       f'from {chain.base} to {chain.tip}, gravity ({gravity}) m/s^2 in '
+                       f'{chain.base}')
 
     def _joints(self) -> str:
-        rows = [[joint.name, joint.type, short(joint.b), short(math.degrees(joint.beta)),
-                 short(joint.d), short(math.degrees(joint.theta)), short(joint.lower),
-                 short(joint.upper), short(joint.velocity_limit), short(joint.effort_limit)]
-                for joint in self.chain.joints]
-        return 'Joints: E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta) at q = 0\n' + table(
-            ['joint', 'type', 'b [m]', 'beta [deg]', 'd [m]', 'theta [deg]', 'lower', 'upper',
-             'velocity', 'effort'], rows, left=2)
+        joints = self.chain.joints
+        places = [[_number(i, joint), joint.name, short(joint.b),
+                   short(math.degrees(joint.beta)), short(joint.d),
+                   short(math.degrees(joint.theta))] for i, joint in enumerate(joints)]
+        limits = [[_number(i, joint), joint.name, short(joint.lower), short(joint.upper),
+                   short(joint.velocity_limit), short(joint.effort_limit)]
+                  for i, joint in enumerate(joints)]
+        return '\n'.join([
+            'Joints: frame E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta) at q = 0;',
+            'b, beta are a, alpha of modified DH (Craig, Khalil); q adds to theta or d',
+            table(['i', 'joint', 'b=a [m]', 'beta=alpha [deg]', 'd [m]', 'theta [deg]'], places,
+                  left=2, shorten=1), '',
+            'Limits [rad or m, per s, N m or N]',
+            table(['i', 'joint', 'lower', 'upper', 'velocity', 'effort'], limits, left=2,
+                  shorten=1)])
 
     def _bodies(self) -> str:
         physics = self.chain.joint_physics
-        rows = [[name, short(link.mass), *(short(c) for c in link.centre_of_mass),
-                 short(physics.viscous[i]), short(physics.coulomb[i])]
+        rows = [[str(i + 1), name, f'{link.mass:.4g}',
+                 *(_length(c) for c in link.centre_of_mass),
+                 f'{physics.viscous[i]:.4g}', f'{physics.coulomb[i]:.4g}']
                 for i, (name, link) in enumerate(zip(self.chain.link_names, self.chain.links))]
-        return 'Moving bodies: fixed links lumped, centre of mass in E_i\n' + table(
-            ['link', 'mass [kg]', 'x [m]', 'y [m]', 'z [m]', 'viscous', 'coulomb'], rows)
+        header = ['i', 'link', 'mass [kg]', 'x [m]', 'y [m]', 'z [m]', 'viscous', 'coulomb']
+        return ('Moving bodies, with fixed links: centre of mass x, y, z in E_i; friction\n'
+                + table(header, rows, left=2, shorten=1))
 
     def _minimal_parameters(self) -> str:
         mlc, n = self.mlc, len(self.chain)
@@ -196,29 +221,51 @@ class Inspection:
         groups = ', '.join(f'{letter} = {joint if joint <= n else "none"}'
                            for letter, joint in (('r', mlc.r), ('s', mlc.s)))
         beside = ', '.join(self.rotors.separate) or 'none'
-        rows = [[name, unit, f'{value:.6g}', formula] for name, unit, value, formula in zip(
+        rows = [[name, unit, f'{value:.6g}', _rounded(text)] for name, unit, value, text in zip(
             mlc.names, mlc.units, mlc.values, mlc.formulas)]
-        return (f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * n} link parameters; '
-                f'joints {groups}\nCounts: {counts}. Rotor inertias beside them: {beside}\n'
-                + table(['name', 'unit', 'value', 'formula'], rows, align='<<><'))
+        return '\n'.join([
+            *(_filled(text) for text in (
+                f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * n} link parameters; '
+                f'joints {groups}',
+                f'Counts: {counts}. Rotor inertias beside them: {beside}', LETTERS)),
+            table(['name', 'unit', 'value', 'formula'], rows, align='<<><', wrap=True)])
 
     def _operations(self) -> str:
-        counts = ', '.join(f'{name} {mult}/{add}'
-                           for name, (mult, add) in self.operations.items())
-        folded = ', '.join(f'{name} {mult}/{add}'
-                           for name, (mult, add) in self.operations_folded.items())
-        return (f'Multiplications/additions of the generated code: {counts}\n'
-                f'With {len(self.folded)} zeros folded (generate --zeros): {folded}')
+        folded = f'with {len(self.folded)} zeros folded'
+        rows = [[name, _count(self.operations.get(name)),
+                 _count(self.operations_folded.get(name))]
+                for name in dict.fromkeys([*COUNTED, *FOLDED])]
+        return ('Multiplications/additions of the generated code (generate --zeros folds)\n'
+                + table(['function', 'as it is', folded], rows))
 
     def _self_check(self) -> str:
         worst = max(self.disagreement, key=lambda name: self.disagreement[name])
         value = self.disagreement[worst]
         verdict = 'agree' if value <= AGREEMENT else 'DO NOT AGREE'
-        return (f'Self-check: {len(self.disagreement) + 1} formulations {verdict}; largest '
-                f'relative difference {value:.1e} ({worst})')
+        return _filled(f'Self-check: {len(self.disagreement) + 1} formulations {verdict}; largest '
+                       f'relative difference {value:.1e} ({worst})')
 
     def _findings(self) -> str:
-        if not self.findings:
-            return 'No findings.'
-        lines = '\n'.join(f'  - {finding}' for finding in self.findings)
-        return f'Findings ({len(self.findings)})\n{lines}'
+        return grouped_findings(self.findings)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
+
+
+def _rounded(text: str) -> str:
+    """Return a formula with six digits of every coefficient."""
+    return re.sub(r'\d+\.\d{6,}(e[-+]?\d+)?', lambda number: f'{float(number[0]):.6g}', text)
+
+
+def _number(i: int, joint: Joint) -> str:
+    return f'{i + 1} {joint.type[0].upper()}'
+
+
+def _length(value: float) -> str:
+    """Return a length to a hundredth of a millimetre."""
+    return f'{round(value, 5) + 0.0:g}' if abs(value) < 100.0 else short(value)
+
+
+def _count(operations: tuple[int, int] | None) -> str:
+    return '' if operations is None else f'{operations[0]}/{operations[1]}'

@@ -5,9 +5,12 @@ import json
 
 import numpy as np
 import pytest
-from support.robots import ROBOTS, URDF_FOLDER
+from support.robots import ROBOTS, URDF_FOLDER, example_robot
 
+from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.cli.main import main
+from robot_dynamics_ros.cli.support.findings import grouped_findings
+from robot_dynamics_ros.cli.support.terminal import shortened
 
 DEMO = str(URDF_FOLDER / 'demo_arm.urdf')
 
@@ -16,7 +19,8 @@ DEMO = str(URDF_FOLDER / 'demo_arm.urdf')
 def test_every_bundled_robot_can_be_inspected(name, capsys):
     assert main(['inspect', str(URDF_FOLDER / f'{name}.urdf')]) == 0
     printed = capsys.readouterr()
-    assert name in printed.out and 'beta [deg]' in printed.out
+    assert name in printed.out and 'beta=alpha [deg]' in printed.out
+    assert max(map(len, printed.out.splitlines())) <= 80
     assert printed.err == ''
 
 
@@ -50,6 +54,41 @@ def test_the_text_says_where_the_groups_of_joints_begin(capsys):
     printed = capsys.readouterr().out
     assert 'joints r = 1, s = none' in printed
     assert 'formulations agree' in printed
+
+
+def test_a_large_robot_fits_80_columns_and_its_wrong_inertia_comes_first(capsys):
+    assert main(['inspect', str(example_robot('tiago')), '--tip', 'arm_7_link']) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    findings = text[text.index('Findings (61'):].splitlines()
+    assert findings[1].startswith('Wrong') and 'base_antenna_left_link' in findings[2]
+    assert len(findings) < 20
+    assert 'hand_index_abd_joint and 32 more: is not on the chain' in ' '.join(text.split())
+    assert '16 lengths and angles were taken as 0 or a multiple of pi/2' in text
+    assert 'rounded to' not in text
+    assert '0000000' not in text  # 0.02, not 0.0200000000013
+
+
+def test_the_letters_are_explained(capsys):
+    assert main(['inspect', DEMO]) == 0
+    text = ' '.join(capsys.readouterr().out.split())
+    for words in ('R revolute, P prismatic', 'b, beta are a, alpha of modified DH',
+                  'first moments MXi, MYi, MZi', 'Iai is the inertia of rotor i',
+                  'Joint r is the first revolute one'):
+        assert words in text
+
+
+def test_a_long_name_loses_its_middle():
+    assert shortened('left_shoulder_very_long_joint', 16) == 'left_sh..g_joint'
+    assert shortened('elbow', 8) == 'elbow'
+
+
+def test_findings_of_one_kind_share_a_line():
+    findings = [Finding('unknown_effort_limit', name, 'limit unknown') for name in 'abcdefgh']
+    findings.append(Finding('negative_mass', 'hand', 'mass is -1 kg'))
+    text = grouped_findings(findings)
+    assert text.index('hand: mass is -1 kg') < text.index('a, b, c, d, e, f and 2 more: limit')
+    assert grouped_findings([]) == 'No findings.'
 
 
 def test_gravity_and_locks_are_taken(capsys):

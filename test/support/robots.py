@@ -14,3 +14,9 @@ def example_robots():
     files = metadata.files('example-robot-data') or []
     paths = [Path(str(file.locate())) for file in files if file.suffix == '.urdf']
     return sorted(paths, key=lambda path: (path.name, str(path)))
+
+
+def example_robot(name):
+    """Return the path of one of these files by its name without ending."""
+    [path] = [path for path in example_robots() if path.stem == name]
+    return path

@@ -197,9 +197,14 @@ class _Rounding:
             return round(value, 13)  # 0.3 rather than 0.30000000000000004
         if error > DUST:
             self.findings.append(Finding(
-                'snapped', joint, f'{name} was rounded to {exact:.9g} {unit}, by {error:.1g}',
-                error))
+                'snapped', joint, f'{name} was taken as {_exact_text(exact)}, which it misses by '
+                f'{error:.1g} {unit}', error))
         return exact
+
+
+def _exact_text(value: float) -> str:
+    """Return a multiple of pi/2 between -pi and pi as people write it."""
+    return {0: '0', 1: 'pi/2', 2: 'pi', -1: '-pi/2', -2: '-pi'}[round(value / (math.pi / 2))]
 
 
 def _angle(a: Array, b: Array, about: Array) -> float:

@@ -8,13 +8,20 @@ Progress goes to stderr: a bar on a terminal, a few plain lines elsewhere.
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TextIO
 
+#: Columns of a terminal that nothing is known about.
+WIDTH = 80
+
+#: A column of names is not made narrower than this.
+_NARROWEST = 8
+
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1,
-          align: str | None = None) -> str:
+          align: str | None = None, *, shorten: int | None = None, wrap: bool = False) -> str:
     """
     Return an aligned table.
 
@@ -22,13 +29,38 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1,
     :param rows: texts, one per column.
     :param left: number of columns that are aligned to the left.
     :param align: instead of `left`, '<' or '>' for every column.
+    :param shorten: column whose texts lose their middle where the table is wider than WIDTH.
+    :param wrap: True = the last column goes on in the next line where it would pass WIDTH.
     """
     align = align or '<' * left + '>' * (len(header) - left)
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = ['  '.join(f'{cell:{side}{width}}' for cell, side, width in zip(row, align, widths))
-             for row in [header, *rows]]
+    cells = [list(row) for row in [header, *rows]]
+    if shorten is not None:
+        room = WIDTH - sum(_widths(cells)) - 2 * (len(header) - 1) + _widths(cells)[shorten]
+        for row in cells[1:]:
+            row[shorten] = shortened(row[shorten], max(room, _NARROWEST))
+    widths = _widths(cells)
+    before = sum(widths[:-1]) + 2 * len(widths[:-1])
+    lines = []
+    for row in cells:
+        *first, last = (f'{cell:{side}{width}}' for cell, side, width in zip(row, align, widths))
+        parts = ((textwrap.wrap(row[-1], WIDTH - before, break_on_hyphens=False) or [''])
+                 if wrap else [last])
+        lines.append('  '.join([*first, parts[0]]))
+        lines += [' ' * before + part for part in parts[1:]]
     lines.insert(1, '  '.join('-' * min(width, 40) for width in widths))
     return '\n'.join(line.rstrip() for line in lines)
+
+
+def _widths(cells: Sequence[Sequence[str]]) -> list[int]:
+    return [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+
+
+def shortened(text: str, width: int) -> str:
+    """Return the text with at most `width` characters: ``..`` stands for its middle."""
+    if len(text) <= width:
+        return text
+    end = (width - 2) // 2
+    return f'{text[:width - 2 - end]}..{text[len(text) - end:]}'
 
 
 def short(value: float) -> str:

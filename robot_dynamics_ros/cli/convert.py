@@ -9,10 +9,10 @@ from pathlib import Path
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
+    recorded_robot_from_arguments,
     recordings_from_arguments,
-    robot_from_arguments,
 )
-from robot_dynamics_ros.estimation.recordings.files import write_recording
+from robot_dynamics_ros.estimation.recordings.files import read_description, write_recording
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the joints of the robot, and write them as they are: efforts in the robot's unit."""
-    chain = robot_from_arguments(arguments).chain
+    chain = recorded_robot_from_arguments(arguments, [arguments.recording]).chain
     [recording] = recordings_from_arguments(arguments, chain, [arguments.recording])
-    write_recording(arguments.output, recording)
+    write_recording(arguments.output, recording, description=read_description(arguments.recording))
     duration = float(recording.t[-1] - recording.t[0])
     print(f'{len(recording)} samples of {len(chain)} joints over {duration:.1f} s: '
           f'{arguments.output}')

@@ -18,8 +18,8 @@ from robot_dynamics_ros.chain.joints_file import FORMAT
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
+    recorded_robot_from_arguments,
     recordings_from_arguments,
-    robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -55,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.output.resolve() == arguments.joints.resolve()):
         raise ParameterError(f'{arguments.output}: is the file given with --joints, whose other '
                              'entries would be lost; write another file and copy the gains')
-    chain, effort, *_ = robot_from_arguments(arguments)
+    paths = [arguments.unloaded, arguments.loaded]
+    chain, effort, *_ = recorded_robot_from_arguments(arguments, paths)
     xx, xy, xz, yy, yz, zz = arguments.inertia
     payload = payload_inertia(arguments.mass, arguments.com,
                               [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    unloaded, loaded = recordings_from_arguments(arguments, chain,
-                                                 [arguments.unloaded, arguments.loaded])
+    unloaded, loaded = recordings_from_arguments(arguments, chain, paths)
     try:
         gains = identify_drive_gains(chain, [unloaded], [loaded], payload, effort=effort)
     except IdentificationError as error:

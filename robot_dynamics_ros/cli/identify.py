@@ -15,8 +15,8 @@ from robot_dynamics_ros.cli.support.arguments import (
     RecordedRobot,
     add_recording_arguments,
     note_rigid_joints,
+    recorded_robot_from_arguments,
     recordings_from_arguments,
-    robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
                         help=f'{RECORDING}; or the folder of a calibration, which brings its '
                         'robot along')
-    add_recording_arguments(parser, required=False)
+    add_recording_arguments(parser)
     parser.add_argument('-o', '--output', metavar='DIR', type=Path,
                         help='folder for report.html and parameters.yaml (default: here, or the '
                         'folder of the calibration)')
@@ -118,10 +118,7 @@ def _robot_and_recordings(arguments: argparse.Namespace
     """Return the robot and what was recorded; a calibration that has not come far is enough."""
     folder = CalibrationFolder(arguments.recordings[0])
     if len(arguments.recordings) > 1 or not folder.exists or arguments.robot is not None:
-        if arguments.robot is None:
-            raise ParameterError('--urdf is needed: only the folder of a calibration brings its '
-                                 'robot along')
-        robot = robot_from_arguments(arguments)
+        robot = recorded_robot_from_arguments(arguments, arguments.recordings)
         return robot, recordings_from_arguments(arguments, robot.chain, arguments.recordings)
     chain, file = folder.robot()
     for stage in (Stage.MOTION, Stage.REHEARSAL):

@@ -38,6 +38,8 @@ COMMANDS = (
             'robot.urdf --tip tool0 --lock finger_joint=0.02'),
     Command('view', 'cli.view', 'show a robot in the browser, with axes, inertias and weights',
             'robot.urdf --at shoulder=0.5 --screenshot robot.png'),
+    Command('joints', 'cli.joints', 'write a joints.yaml to fill in: limits, efforts, friction',
+            'robot.urdf --effort-limit 80 -o joints.yaml'),
     Command('demo', 'demo.learning', 'calibrate a simulated arm and use the result, over ROS 2',
             '--output output/demo'),
     Command('adaptive_demo', 'demo.adaptive',
@@ -106,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     if xacro_arguments:
-        if not hasattr(parsed, 'robot'):
+        if getattr(parsed, 'robot', None) is None:
             names = ', '.join(xacro_arguments)
             parser.error(f'{parsed.command} takes no xacro arguments ({names})')
         parsed.robot = XacroFile(parsed.robot, xacro_arguments)

@@ -13,8 +13,8 @@ import yaml
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
+    recorded_robot_from_arguments,
     recordings_from_arguments,
-    robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Identify the payload, print it and write it."""
-    chain, effort, *_ = robot_from_arguments(arguments)
+    chain, effort, *_ = recorded_robot_from_arguments(arguments, arguments.recordings)
     arm = read_parameters(arguments.parameters, chain)
     recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
     load = identify_payload(chain, arm, recordings, effort=effort)

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """robot-dynamics convert, as a user calls it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.cli.main import main
-from robot_dynamics_ros.estimation.recordings.files import read_recording, write_recording
+from robot_dynamics_ros.estimation.recordings.files import (
+    read_description,
+    read_recording,
+    write_recording,
+)
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 
 ARM = str(URDF_FOLDER / 'planar_2r.urdf')
@@ -46,3 +52,31 @@ def test_wrong_input_is_one_line_and_exit_code_2(source, target, message, rng, t
         np.arange(30) * 0.01, *rng.normal(size=(3, 30, 2)), chain.joint_names))
     assert main(['convert', str(tmp_path / source), str(tmp_path / target), '--urdf', ARM]) == 2
     assert message in capsys.readouterr().err
+
+
+def recorded_bag(rng, path, description):
+    chain = chain_from_urdf(ARM)
+    recording = Recording(np.arange(40) * 0.01, *rng.normal(size=(3, 40, 2)), chain.joint_names)
+    write_recording(path, recording, description=description)
+
+
+def test_a_bag_brings_its_robot_along(rng, tmp_path, capsys):
+    pytest.importorskip('rosbags')
+    recorded_bag(rng, tmp_path / 'bag', Path(ARM).read_text())
+    assert main(['convert', str(tmp_path / 'bag'), str(tmp_path / 'a.csv')]) == 0
+    assert main(['convert', str(tmp_path / 'bag'), str(tmp_path / 'copy')]) == 0
+    assert read_description(tmp_path / 'copy') == Path(ARM).read_text()
+    assert read_recording(tmp_path / 'a.csv', chain_from_urdf(ARM)).q.shape == (40, 2)
+    capsys.readouterr()
+    assert main(['identify', str(tmp_path / 'bag'), '-o', str(tmp_path)]) == 2
+    # noise is refused, but by what the robot in the bag may do
+    assert 'joint_1 moves at' in capsys.readouterr().err
+
+
+def test_a_recording_without_a_robot_needs_one(rng, tmp_path, capsys):
+    pytest.importorskip('rosbags')
+    recorded_bag(rng, tmp_path / 'bag', None)
+    recorded_bag(rng, tmp_path / 'odd', 'no robot')
+    for name in ('bag', 'odd'):
+        assert main(['convert', str(tmp_path / name), str(tmp_path / 'a.csv')]) == 2
+        assert '--urdf is needed: no recording holds' in capsys.readouterr().err

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +18,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.errors import ChainError
+from robot_dynamics_ros.errors import ChainError, ParameterError
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
@@ -49,12 +51,22 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_joints_argument(parser: argparse.ArgumentParser, purpose: str) -> None:
     """
-    Add --joints.
+    Add --joints and `add_limit_arguments`.
 
     :param parser: parser of the command.
     :param purpose: facts that the command takes from the file, for the help.
     """
     parser.add_argument('--joints', metavar='joints.yaml', type=Path, help=purpose)
+    add_limit_arguments(parser)
+
+
+def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --effort-limit and --velocity-limit."""
+    for kind, unit in (('effort', '[N m, N]'), ('velocity', '[rad/s, m/s]')):
+        parser.add_argument(
+            f'--{kind}-limit', metavar='[JOINT=]LIMIT', action='append', default=[],
+            type=_limit, help=f'{kind} limit {unit} of one joint, or of all whose limit is '
+            'unknown; may be repeated')
 
 
 def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
@@ -98,6 +110,32 @@ def _vector(text: str) -> tuple[float, float, float]:
     return x, y, z
 
 
+def _limit(text: str) -> tuple[str | None, float]:
+    name, separator, value = text.rpartition('=')
+    try:
+        limit = float(value)
+    except ValueError:
+        limit = math.nan
+    if not 0.0 < limit < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive limit, nor of the form "
+                                         'JOINT=LIMIT')
+    return name if separator else None, limit
+
+
+def with_limits(chain: Chain, arguments: argparse.Namespace) -> Chain:
+    """Return the chain with the limits of --effort-limit and --velocity-limit."""
+    joints = list(chain.joints)
+    for kind in ('effort_limit', 'velocity_limit'):
+        for name, limit in getattr(arguments, kind, ()):  # not every command has them
+            if name is not None and name not in chain.joint_names:
+                raise ChainError(f"--{kind.replace('_', '-')}: joint '{name}' is not on the "
+                                 f'chain; its joints are {", ".join(chain.joint_names)}')
+            joints = [replace(joint, **{kind: limit}) if joint.name == name or (
+                name is None and math.isnan(getattr(joint, kind))) else joint
+                for joint in joints]
+    return replace(chain, joints=tuple(joints))
+
+
 def _lock(text: str) -> tuple[str, float]:
     name, separator, value = text.rpartition('=')
     try:
@@ -106,15 +144,10 @@ def _lock(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form JOINT=VALUE") from None
 
 
-def add_recording_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """
-    Add what `robot_from_arguments` and `recordings_from_arguments` need.
-
-    :param parser: parser of the command.
-    :param required: False = a recording may bring its robot along.
-    """
-    parser.add_argument('--urdf', metavar='ROBOT', dest='robot', required=required,
-                        help=ROBOT)
+def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `robot_from_arguments` and `recordings_from_arguments` need."""
+    parser.add_argument('--urdf', metavar='ROBOT', dest='robot',
+                        help=f'{ROBOT} (default: the robot_description in the recorded bag)')
     add_chain_arguments(parser)
     add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')
     parser.add_argument('--topic', help='topic of the joint states in a bag')
@@ -152,10 +185,11 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
                             gravity=arguments.gravity, locked=dict(arguments.lock))
     file: Path | None = getattr(arguments, 'joints', None)  # not every command has --joints
     if file is None:
-        return RecordedRobot(chain, None, None)
+        return RecordedRobot(with_limits(chain, arguments), None, None)
     joints = read_joints_file(file)
     stiffness = joints.stiffness(chain)
-    return RecordedRobot(joints.applied_to(chain), joints.effort_semantics(chain), joints.payload,
+    return RecordedRobot(with_limits(joints.applied_to(chain), arguments),
+                         joints.effort_semantics(chain), joints.payload,
                          stiffness if np.any(np.isfinite(stiffness)) else None,
                          joints.coulomb_velocity)
 
@@ -172,6 +206,26 @@ def note_rigid_joints(robot: RecordedRobot, what: str) -> None:
                    if np.isfinite(stiffness)]
         print(f'note: {what} rigid joints; the stiffness of {", ".join(elastic)} is not used '
               '(the commands torque and simulate use it)', file=sys.stderr)
+
+
+def recorded_robot_from_arguments(arguments: argparse.Namespace, paths: Sequence[Path]
+                                  ) -> RecordedRobot:
+    """
+    Return the robot of `robot_from_arguments`; without --urdf the one that a recording holds.
+
+    `arguments.robot` is then its text.
+
+    :raises ParameterError: no recording holds a robot description.
+    """
+    from robot_dynamics_ros.estimation.recordings.files import read_description
+
+    if arguments.robot is None:
+        found = (text for text in map(read_description, paths) if text is not None)
+        arguments.robot = next(found, None)
+        if arguments.robot is None:
+            raise ParameterError('--urdf is needed: no recording holds a robot_description (ros2 '
+                                 'bag record /joint_states /robot_description)')
+    return robot_from_arguments(arguments)
 
 
 def recordings_from_arguments(arguments: argparse.Namespace, chain: Chain,

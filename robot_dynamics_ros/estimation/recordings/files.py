@@ -121,7 +121,27 @@ def read_bag(path: Path, joint_names: Sequence[str], topic: str | None = None,
     return _recording(path, messages, joint_names, forces)
 
 
-def _messages(path: Path, kind: str, topic: str | None) -> list[tuple[str, int, Any]]:
+def read_description(path: str | Path) -> str | None:
+    """
+    Return the robot description that a bag holds.
+
+    :param path: recording of any kind.
+    :returns: text of its topic robot_description; None = it is not a bag, or has no such topic.
+    :raises RecordingError: the bag cannot be read, or holds different descriptions.
+    """
+    source = Path(path)
+    if not ((source / 'metadata.yaml').exists() or source.suffix in ('.db3', '.mcap')):
+        return None
+    found = {message.data: topic for topic, _, message in _messages(source, STRING, None, False)
+             if topic.rpartition('/')[2] == 'robot_description' and '<' in message.data}
+    if len(found) > 1:
+        raise RecordingError(f'{source}: holds {len(found)} different robot descriptions ('
+                             f'{", ".join(sorted(set(found.values())))}); give the URDF')
+    return next(iter(found), None)
+
+
+def _messages(path: Path, kind: str, topic: str | None, required: bool = True
+              ) -> list[tuple[str, int, Any]]:
     """Return topic, time in the bag [ns] and message of all messages of one kind."""
     try:
         from rosbags.rosbag2 import Reader
@@ -135,6 +155,8 @@ def _messages(path: Path, kind: str, topic: str | None) -> list[tuple[str, int, 
         with Reader(path) as reader:
             known = [each for each in reader.connections if each.msgtype == kind]
             chosen = [each for each in known if topic in (None, each.topic)]
+            if not chosen and not required:
+                return []  # the reader would take an empty choice for all topics
             if not chosen:
                 raise RecordingError(_no_topic(path, kind, topic, reader.connections))
             return [(connection.topic, stamp, types.deserialize_cdr(raw, kind))

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from geometry_msgs.msg import InertiaStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import ClockChange, JumpThreshold, TimeJump
+from rclpy.clock import Clock, ClockChange, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -38,6 +38,8 @@ from robot_dynamics_ros.nodes.support.settings import (
 )
 from robot_dynamics_ros.robot import Robot, load_robot
 
+#: Time without a robot description after which a node says so first, and again [s].
+TOLD_FIRST, TOLD_AGAIN = 2.0, 10.0
 #: Latched: a subscriber that joins late gets the last message.
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -150,7 +152,7 @@ class RobotNode(GuardedNode):
             self._forget()
             raise
         if not self.settings.robot_description:
-            self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+            self._wait_for_description()
         if self.follows_payload:
             self.create_subscription(InertiaStamped, 'payload', self._on_payload, LATCHED)
         self.configured = True
@@ -210,6 +212,30 @@ class RobotNode(GuardedNode):
                 *((each, self.destroy_timer) for each in self.timers)]
 
     # Robot and payload
+
+    def _wait_for_description(self) -> None:
+        """Subscribe to the description, and say from time to time that it has not come."""
+        topic = self.create_subscription(String, 'robot_description', self._on_description,
+                                         LATCHED).topic_name
+        waited = 0.0
+
+        def tell() -> None:
+            nonlocal waited
+            if self.robot is not None:
+                timer.cancel()
+                return
+            if waited % TOLD_AGAIN == 0.0:
+                heard = self.count_publishers(topic)
+                self.get_logger().warning(
+                    f'still waiting for a robot description on {topic}: ' + (
+                        'it has a publisher, but no description came that can be used (it has '
+                        'to be latched: reliable, transient local)' if heard else
+                        'nobody publishes it. Start robot_state_publisher, or give the '
+                        'parameter robot_description'))
+            waited += TOLD_FIRST
+
+        # the machine's clock: that of a simulation may not have begun
+        timer = self.create_timer(TOLD_FIRST, tell, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _load(self, description: str) -> None:
         s = self.settings

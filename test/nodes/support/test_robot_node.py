@@ -21,7 +21,7 @@ from support.messages import payload_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
-from robot_dynamics_ros.nodes.support.robot_node import RobotNode
+from robot_dynamics_ros.nodes.support.robot_node import TOLD_FIRST, RobotNode
 
 pytestmark = pytest.mark.ros
 
@@ -208,3 +208,35 @@ def test_a_stop_before_there_is_a_robot_is_no_error(make_node):
     node = make_node(FeedforwardNode, mode='stream')
     node.receive(JointTrajectory())
     assert node.diagnostics.counted('unforeseen errors') == 0
+
+
+def told(capfd):
+    return capfd.readouterr().err.count('still waiting for a robot description on')
+
+
+def test_a_node_without_a_robot_says_after_2_s_and_every_10_s_what_it_waits_for(
+        make_node, planar, capfd):
+    node = make_node(Ears)
+    assert told(capfd) == 0
+    heard = []
+    for _ in range(12):  # 24 s
+        assert node.tick(TOLD_FIRST) == 1
+        heard.append(told(capfd))
+    assert [2 * (k + 1) for k, count in enumerate(heard) if count] == [2, 12, 22]
+    node.receive(String(data=planar), 'robot_description')
+    for _ in range(6):
+        node.tick(TOLD_FIRST)
+    assert told(capfd) == 0
+    assert node.tick(TOLD_FIRST) == 0  # the timer has ended
+
+
+def test_what_a_waiting_node_says_tells_a_missing_publisher_from_a_wrong_one(
+        make_node, ros, capfd):
+    node = make_node(Ears)
+    node.tick(TOLD_FIRST)
+    assert 'nobody publishes it. Start robot_state_publisher' in capfd.readouterr().err
+    ros.node.create_publisher(String, 'robot_description', 10)
+    ros.spin_until(lambda: node.count_publishers('robot_description'), 'the publisher is seen')
+    for _ in range(5):
+        node.tick(TOLD_FIRST)
+    assert 'it has to be latched: reliable, transient local' in capfd.readouterr().err

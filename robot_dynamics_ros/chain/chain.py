@@ -182,6 +182,12 @@ class Chain:
         return np.concatenate([link.standard_parameters for link in self.links])
 
     @property
+    def massless_links(self) -> tuple[str, ...]:
+        """Names of the links that move but have neither mass nor inertia."""
+        return tuple(name for name, link in zip(self.link_names, self.links)
+                     if not link.standard_parameters.any())
+
+    @property
     def standard_parameter_names(self) -> tuple[str, ...]:
         """Names such as ``XX1 ... M1, XX2 ...`` (10 n)."""
         return tuple(f'{name}{i + 1}' for i in range(len(self)) for name in STANDARD_PARAMETERS)

@@ -82,10 +82,9 @@ def missing(chain: Chain, preset: str | None = None) -> list[str]:
              if not joint.continuous and math.isinf(joint.lower)]
     if names:
         found.append(f'position limits of {", ".join(names)} (excite needs them)')
-    names = [name for name, link in zip(chain.link_names, chain.links)
-             if not link.standard_parameters.any()]
-    if names:
-        found.append(f'mass and inertia of {", ".join(names)} (in the URDF; identify finds them)')
+    if chain.massless_links:
+        found.append(f'mass and inertia of {", ".join(chain.massless_links)} (in the URDF; '
+                     'identify finds them)')
     if preset is not None and PRESETS[preset].gain is None:
         found.append(f'torque per {PRESETS[preset].unit} of every joint (effort: gain); with a '
                      'payload of known mass robot-dynamics gains finds it')

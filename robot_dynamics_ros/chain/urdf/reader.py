@@ -312,8 +312,7 @@ def _frozen_findings(tree: Tree, moving: Sequence[TreeJoint], frozen: Mapping[st
 
 def _massless_findings(chain: Chain) -> list[Finding]:
     return [Finding('zero_inertia', name, 'moves but has no mass and no inertia')
-            for name, link in zip(chain.link_names, chain.links)
-            if not np.any(link.standard_parameters)]
+            for name in chain.massless_links]
 
 
 def _tip_error_finding(chain: Chain, moving: Sequence[TreeJoint], tree: Tree,

@@ -82,7 +82,7 @@ def weighed_robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot
     """
     robot = robot_from_arguments(arguments)
     chain = robot.chain
-    if len(_massless_links(chain)) == len(chain):
+    if len(chain.massless_links) == len(chain):
         raise ChainError(
             f'{arguments.robot}: no moving link has mass or inertia, so every torque would be '
             'zero; add <inertial> to its links, or let robot-dynamics identify find its '
@@ -93,13 +93,8 @@ def weighed_robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot
 
 def warn_of_massless_links(chain: Chain) -> None:
     """Name every link that moves without mass and inertia, on the standard error output."""
-    for name in _massless_links(chain):
+    for name in chain.massless_links:
         print(f'warning: {name} moves but has no mass and no inertia', file=sys.stderr)
-
-
-def _massless_links(chain: Chain) -> list[str]:
-    return [name for name, link in zip(chain.link_names, chain.links)
-            if not link.standard_parameters.any()]
 
 
 def _vector(text: str) -> tuple[float, float, float]:

@@ -91,6 +91,8 @@ class ParameterSource:
         :raises ParameterError: the file cannot be used for this robot.
         """
         p = self._node.settings
+        if not p.parameters_file:
+            self._check_masses(robot)
         gate = (ParameterGate(robot.chain, GateSettings(
             largest_change=p.largest_change, largest_lag=p.largest_lag))
                 if p.follow_mlc or p.parameters_file else None)
@@ -103,6 +105,18 @@ class ParameterSource:
             self._live = LiveParameters(gate, robot.parameters, window=p.judged_motion,
                                         ramp=p.swap_duration)
         self._node.diagnostics.value('parameters', robot.estimate.state.name)
+
+    def _check_masses(self, robot: Robot) -> None:
+        """Refuse a robot whose torques would all be zero, and name links without mass."""
+        massless, p = robot.chain.massless_links, self._node.settings
+        learning = p.follow_mlc and getattr(p, 'mode', '') != 'float'  # floating, it would fall
+        if len(massless) == len(robot.chain) and not learning:
+            raise ParameterError('no moving link has mass or inertia, so every torque would be '
+                                 'zero: add <inertial> to the links, or give parameters_file')
+        if massless:
+            self._node.get_logger().error(
+                f'{", ".join(massless)} moves but has no mass and no inertia in the URDF: torques '
+                'are too small' + (' until parameters are learned' if p.follow_mlc else ''))
 
     def restart(self) -> None:
         """Forget the motion so far: the clock was set back."""

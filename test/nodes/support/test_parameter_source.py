@@ -335,3 +335,32 @@ def test_the_service_is_there_where_mlc_is_followed(make_node, planar):
     assert '~/accept_parameters' in services(live_node(make_node, planar, FeedforwardNode))
     idle = make_node(DynamicsServerNode, robot_description=planar)
     assert '~/accept_parameters' not in services(idle)
+
+
+@pytest.fixture
+def weightless(planar):
+    return re.sub(r'<inertial>.*?</inertial>', '', planar, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize('kind', [FeedforwardNode, DynamicsServerNode])
+def test_a_robot_without_any_mass_is_refused(kind, make_node, weightless, capfd):
+    node = make_node(kind, start=False, robot_description=weightless)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert 'no moving link has mass or inertia, so every torque would be zero' in (
+        capfd.readouterr().err)
+
+
+def test_a_robot_without_mass_may_learn_but_not_float(make_node, weightless, file, capfd):
+    make_node(FeedforwardNode, robot_description=weightless, follow_mlc=True)
+    assert 'torques are too small until parameters are learned' in capfd.readouterr().err
+    node = make_node(FeedforwardNode, start=False, robot_description=weightless, follow_mlc=True,
+                     mode='float')
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    make_node(FeedforwardNode, robot_description=weightless, parameters_file=file, mode='float')
+
+
+def test_a_link_without_mass_is_named(make_node, planar, capfd):
+    lighter = re.sub(r'<inertial>.*?</inertial>', '', planar, count=1, flags=re.DOTALL)
+    make_node(DynamicsServerNode, robot_description=lighter)
+    assert 'moves but has no mass and no inertia in the URDF: torques are too small' in (
+        capfd.readouterr().err)

@@ -19,6 +19,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
+from robot_dynamics_ros.cli.support.share_folder import PACKAGE
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
 from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.collision.motion import clearance
@@ -139,7 +140,15 @@ def run(arguments: argparse.Namespace) -> int:
                 chain, times, JointMotion(sampled.q, sampled.qd, sampled.qdd)))
             written.append(f'{name}_{word}.yaml')
     print(f'Written: {", ".join(written)}')
+    print(f'Play it: {play_command(Path(f"{name}.yaml"), unchecked=arguments.unchecked)}')
     return 0
+
+
+def play_command(file: Path, *, unchecked: bool) -> str:
+    """Return the command that plays a motion on a robot with the usual controller."""
+    return (f'ros2 run {PACKAGE} excitation --ros-args -p trajectory_file:={file.resolve()} '
+            + ('-p unchecked:=true ' if unchecked else '')
+            + "-r '~/joint_trajectory:=/joint_trajectory_controller/joint_trajectory'")
 
 
 def _scene(arguments: argparse.Namespace, chain: Chain) -> tuple[CollisionScene | None, str]:
@@ -167,8 +176,9 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
         if not points.names:
             return '\nLowest point and smallest distance: not known'
         k = int(np.argmin(heights.min(axis=0)))
+        start = f'\n{_start(excitation)}' if excitation.start_note else ''
         return (f'\nLowest point {heights[:, k].min():.3f} m over the base ({points.names[k]}; '
-                'sizes of links are not known); smallest distance not known')
+                f'sizes of links are not known); smallest distance not known{start}')
     found = excitation.clearance or clearance(scene, excitation.trajectory)
     line = str(found)
     lines = ['', line[0].upper() + line[1:]]
@@ -180,8 +190,7 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
         lines.append(f'At least {1000 * scene.margin:g} mm are kept{narrow}: proved between '
                      'samples, too.')
     if excitation.start_note:
-        lines.append(f'Start: {excitation.start_note}; this one was chosen: '
-                     f'--start={posture_text(excitation.limits.start)}')
+        lines.append(_start(excitation))
     if excitation.way is not None:
         lines.append(f'The way to the start and back is free, over {len(excitation.way) - 2} '
                      'postures in between.')
@@ -193,6 +202,12 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
         reasons.setdefault(reason, []).append(f'{first} - {second}')
     lines += [f'Not checked ({reason}): {", ".join(names)}' for reason, names in reasons.items()]
     return '\n'.join(line for k, line in enumerate(lines) if line or not k)
+
+
+def _start(excitation: Excitation) -> str:
+    """Return why the default start was not taken, and which one was."""
+    return (f'Start: {excitation.start_note}; this one was chosen: '
+            f'--start={posture_text(excitation.limits.start)}')
 
 
 def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:

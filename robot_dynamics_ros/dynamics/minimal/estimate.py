@@ -57,8 +57,9 @@ class MlcEstimate:
     :param unknowns: u names of all that was estimated, e.g. ``U2_33``, ``Fc1``.
     :param covariance: (u, u) covariance of these.
     :param samples: number of samples used.
-    :param condition_number: condition number of the weighted regressor with columns of equal
-        length.
+    :param condition_number: condition number of the regressor of these samples, columns of equal
+        length. After `identify`, rows are divided by the effort limits, as for a planned motion;
+        in a stream, by what is left of the torque.
     :param residual_rms: (n,) root mean square of what is left of the torque [N m, N].
     :param state: where the values come from.
     """

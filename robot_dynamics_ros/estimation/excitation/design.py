@@ -42,7 +42,8 @@ from robot_dynamics_ros.estimation.excitation.limits import (
 )
 from robot_dynamics_ros.estimation.excitation.room import RoomBarrier
 from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProblem, descend
-from robot_dynamics_ros.estimation.excitation.starts import Starts, feasible_starts
+from robot_dynamics_ros.estimation.excitation.starts import feasible_starts, held_starts
+from robot_dynamics_ros.estimation.regression.motion_quality import effort_scales
 
 #: Samples per period of the highest harmonic: during the search, and for the final check.
 _SEARCH_SAMPLES, _CHECK_SAMPLES = 12, 100
@@ -154,12 +155,11 @@ def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
         return motion_limits(chain, start=posture, share=share, acceleration=acceleration,
                              height=height)
 
-    if scene is None:
-        starts = Starts((limits_from(start),))
-        check_start(model, points, starts.limits[0])
-    else:
-        starts = feasible_starts(scene, start, seed, limits_from,
-                                 lambda limits: check_start(model, points, limits))
+    def check(limits: MotionLimits) -> None:
+        check_start(model, points, limits)
+
+    starts = (held_starts(start, seed, limits_from, check) if scene is None else
+              feasible_starts(scene, start, seed, limits_from, check))
     limits = starts.limits[0]
     regressor = ExcitationRegressor.of(_with_smooth_sign(model, limits),
                                        _noise(model, limits, noise))
@@ -176,11 +176,12 @@ def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
     found = (descend(problem, z, iterations, lambda done: progress(done, work))
              if np.isfinite(problem.barrier(z, 0.0)) else [])
     closely = replace(problem, times=_times(basis, _CHECK_SAMPLES))
-    excitation = _excitation(closely, _as_far_as_feasible(closely, z, found), conditions)
+    excitation = replace(
+        _excitation(closely, _as_far_as_feasible(closely, z, found), conditions),
+        start_note=starts.note)
     if scene is None:
         return excitation
     return replace(excitation, clearance=clearance(scene, excitation.trajectory),
-                   start_note=starts.note,
                    way=None if home is None else free_path(scene, home,
                                                            excitation.limits.start, seed=seed))
 
@@ -230,11 +231,8 @@ def _noise(model: Model, limits: MotionLimits, given: ArrayLike | None) -> Array
         if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
             raise ExcitationError(f'noise must be {n} positive numbers, got {noise}')
         return noise
-    # the gravity torque stands for an unknown effort limit
     q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (50, n))
-    gravity = np.sqrt(np.mean(model.gravity_torque(q)**2, axis=0))
-    typical = np.where(gravity > 0.0, gravity, max(float(np.max(gravity)), 1.0))
-    return np.where(np.isfinite(limits.effort), limits.effort, typical)
+    return effort_scales(model, limits.effort, q)
 
 
 def _times(basis: FourierBasis, samples: int) -> Array:

@@ -19,22 +19,19 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.errors import ExcitationError
+from robot_dynamics_ros.estimation.regression.motion_quality import shown_columns
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 
 #: condition: condition number of the regressor with columns of unit length; determinant:
 #: D-optimality, the volume of the confidence ellipsoid.
 Criterion = Literal['condition', 'determinant']
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
-#: A column is independent if at least this part of it is not a combination of those before it.
-_INDEPENDENT = 1e-8
-
 #: Exponent of the power means that replace the largest and the smallest eigenvalue.
 _SMOOTH_EXTREMES = 4
 
 #: Step of the difference quotients over joint states [rad, m and per s, s^2].
 _STEP = 1e-6
-
-_SEED = 1995
 
 #: q, qd, qdd of N joint states, each (N, n) [rad, m and per s, s^2].
 States = tuple[Array, Array, Array]
@@ -69,15 +66,7 @@ class ExcitationRegressor:
     @classmethod
     def of(cls, model: Model, noise: ArrayLike) -> ExcitationRegressor:
         """Choose the independent columns; minimal parameters come first."""
-        n = len(model.chain)
-        rng = np.random.default_rng(_SEED)
-        q = rng.uniform(-np.pi, np.pi, (20 * n + 20, n))
-        qd, qdd = rng.normal(size=(2, *q.shape))
-        W = model.regressor(q, qd, qdd, joint_terms=True).reshape(-1, len(model.columns))
-        size = np.linalg.norm(W, axis=0)
-        W = W / np.where(size > 0.0, size, 1.0)
-        own = np.abs(np.diag(np.linalg.qr(W, mode='r')))
-        return cls(model, tuple(np.flatnonzero(own > _INDEPENDENT).tolist()),
+        return cls(model, shown_columns(TorqueTerms(model.chain)),
                    np.asarray(noise, dtype=np.float64))
 
     @property

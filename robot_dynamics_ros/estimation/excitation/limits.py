@@ -82,7 +82,7 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
     margin = np.where(free, 0.0, POSITION_MARGIN * np.where(free, 0.0, upper - lower))
     low, high = lower + margin, upper - margin
     if start is None:
-        middle = np.where(free, 0.0, 0.5 * np.where(free, 0.0, low + high))
+        middle = 0.5 * (np.where(free, 0.0, low) + np.where(free, 0.0, high))
         posture = np.where((low < 0.0) & (high > 0.0), 0.0, middle)
     else:
         posture = np.array(start, dtype=np.float64)
@@ -97,8 +97,8 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
     velocity = share * chain.velocity_limits
     if np.any(np.isnan(velocity)):
         name = names[int(np.flatnonzero(np.isnan(velocity))[0])]
-        raise ExcitationError(f'joint {name}: no velocity limit is known; give it in the URDF or '
-                              'in joints.yaml (limits: velocity)')
+        raise ExcitationError(f'joint {name}: no velocity limit is known; give it in the URDF, '
+                              'in joints.yaml (limits: velocity) or as --velocity-limit')
     effort = share * np.nan_to_num(chain.effort_limits, nan=np.inf)
     rate = share * np.broadcast_to(np.inf if acceleration is None else
                                    np.asarray(acceleration, dtype=np.float64), n)
@@ -108,7 +108,7 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
     if np.any(unlimited):
         name = names[int(np.flatnonzero(unlimited)[0])]
         raise ExcitationError(f'joint {name}: neither an effort nor an acceleration limit is '
-                              'known; give one of them')
+                              'known; give one of them (--effort-limit, --acceleration)')
     return MotionLimits(posture, low, high, velocity, rate, effort,
                         -np.inf if height is None else float(height))
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ _ROOM, _ROOM_OF_DEFAULT, _ROOM_OF_PROPOSAL = 0.05, 0.25, 0.8
 
 #: Postures that are tried where the default start is not feasible.
 _PROPOSALS = 6
+
+#: Neighbourhoods of the default start, and postures that are tried in each.
+_NEIGHBOURHOODS, _TRIES = 8, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +86,48 @@ def feasible_starts(scene: CollisionScene, start: ArrayLike | None, seed: int,
                              f'--start={posture_text(proposals[0])}')
     return Starts(tuple(limits_from(q) for q in proposals),
                   f'the default start is not feasible ({reason})')
+
+
+def held_starts(start: ArrayLike | None, seed: int,
+                limits_from: Callable[[ArrayLike | None], MotionLimits],
+                check: Callable[[MotionLimits], None]) -> Starts:
+    """
+    Return the start that was asked for; where none was and the default cannot be held, others.
+
+    Nothing is known about collisions. Random postures come from an ever larger neighbourhood of
+    the default.
+
+    :param start: (n,) posture that was asked for [rad, m]; None = any.
+    :param seed: seed of the proposals.
+    :param limits_from: function that returns the limits of a motion from a posture.
+    :param check: function that raises an ExcitationError where the robot cannot hold a start.
+    :raises ExcitationError: the robot cannot hold the start, or none that was tried.
+    """
+    limits = limits_from(start)
+    try:
+        check(limits)
+        return Starts((limits,))
+    except ExcitationError as error:
+        if start is not None:
+            raise
+        reason = error
+    rng = np.random.default_rng(seed)
+    found: list[MotionLimits] = []
+    for part in np.geomspace(0.1, 1.0, _NEIGHBOURHOODS):
+        reach = part * (limits.upper - limits.lower)
+        low, high = (np.clip(limits.start + side * reach, limits.lower, limits.upper)
+                     for side in (-1.0, 1.0))
+        for q in rng.uniform(low, high, (_TRIES, len(reach))):
+            proposal = limits_from(q)
+            with suppress(ExcitationError):
+                check(proposal)
+                found.append(proposal)
+            if len(found) == _PROPOSALS:
+                return Starts(tuple(found), f'the default start is not feasible ({reason})')
+    if found:
+        return Starts(tuple(found), f'the default start is not feasible ({reason})')
+    raise ExcitationError(f'{reason}; none of {_NEIGHBOURHOODS * _TRIES} random postures can be '
+                          'held either: check masses and effort limits')
 
 
 def posture_text(q: Array) -> str:

@@ -31,6 +31,7 @@ from robot_dynamics_ros.estimation.regression.instruments import half_samples
 from robot_dynamics_ros.estimation.regression.jackknife import jackknifed
 from robot_dynamics_ros.estimation.regression.least_squares import essential_parameters
 from robot_dynamics_ros.estimation.regression.lin_recursion import lin_recursion
+from robot_dynamics_ros.estimation.regression.motion_quality import recorded_condition_number
 from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
 from robot_dynamics_ros.estimation.regression.rows import RowFilter, regression_rows
 from robot_dynamics_ros.estimation.regression.time_blocks import block_numbers, folds_of, last_part
@@ -176,7 +177,9 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
                               axis=0) / rows.counts())
     estimate = MlcEstimate(chain.robot, chain.base, chain.tip, mlc, physics,
                            tuple(sure.get(name, False) for name in mlc.names), unknowns.names,
-                           final.fit.covariance, len(rows), final.fit.condition_number, residual)
+                           final.fit.covariance, len(rows),
+                           recorded_condition_number(rows, study.terms),
+                           residual)
     friction = None if final.law is None else study.friction(final)
     study.terms.model.swap(mlc.values, physics)
     return Identification(chain, estimate, verdict, parameters, tuple(findings),

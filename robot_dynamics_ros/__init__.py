@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, chain_from_urdf_text
     from robot_dynamics_ros.chain.urdf.xacro_file import XacroFile
     from robot_dynamics_ros.codegen.printers.library import c_library
-    from robot_dynamics_ros.codegen.printers.standalone import standalone_source
+    from robot_dynamics_ros.codegen.printers.standalone import (
+        standalone_files,
+        standalone_source,
+    )
     from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
     from robot_dynamics_ros.collision.motion import Clearance, clearance
     from robot_dynamics_ros.collision.obstacles import Obstacle, read_obstacles
@@ -139,7 +142,7 @@ _HOME = {
     'dynamics.minimal.formula_export': ('latex_formulas', 'sympy_formulas'),
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
     'codegen.runtime.model': ('compile_model', 'Model'),
-    'codegen.printers.standalone': ('standalone_source',),
+    'codegen.printers.standalone': ('standalone_files', 'standalone_source'),
     'codegen.printers.library': ('c_library',),
     'dynamics.formulations.inverse_dynamics': ('inverse_dynamics',),
     'dynamics.formulations.equations_of_motion': (
@@ -203,7 +206,7 @@ __all__ = [
     'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping', 'latex_formulas',
     'sympy_formulas',
     # compiled model
-    'compile_model', 'Model', 'standalone_source', 'c_library',
+    'compile_model', 'Model', 'standalone_source', 'standalone_files', 'c_library',
     # formulations of the papers
     'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'gravity_torque', 'coriolis_matrix',
     'kinetic_energy', 'potential_energy', 'energy_functions', 'wrench_torque', 'joint_wrenches',

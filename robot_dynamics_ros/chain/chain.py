@@ -126,6 +126,7 @@ class Chain:
     :param tip_pose: frame of the tip link in E_n.
     :param joint_physics: rotor inertia, friction, offset, coupling.
     :param findings: what was noticed about the robot.
+    :param link_frames: frame of each link of `link_names` in its E_i; empty = E_i itself.
     """
 
     robot: str
@@ -139,6 +140,7 @@ class Chain:
     tip_pose: Pose
     joint_physics: JointPhysics
     findings: tuple[Finding, ...] = ()
+    link_frames: tuple[Pose, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the gravity vector and check that the parts fit together."""
@@ -152,6 +154,11 @@ class Chain:
         if not len(self.joints) == len(self.links) == len(self.link_names):
             raise ChainError(f'{len(self.joints)} joints, {len(self.links)} links and '
                              f'{len(self.link_names)} link names do not fit together')
+        if not self.link_frames:
+            object.__setattr__(self, 'link_frames', (Pose.identity(),) * len(self.joints))
+        if len(self.link_frames) != len(self.joints):
+            raise ChainError(f'{len(self.joints)} joints and {len(self.link_frames)} link frames '
+                             'do not fit together')
         self.joint_physics.check(self.joint_names)
 
     def __repr__(self) -> str:

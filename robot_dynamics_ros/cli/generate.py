@@ -9,6 +9,7 @@ from pathlib import Path
 
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
+    add_parameters_argument,
     add_robot_arguments,
     note_rigid_joints,
     robot_from_arguments,
@@ -16,21 +17,26 @@ from robot_dynamics_ros.cli.support.arguments import (
 )
 from robot_dynamics_ros.cli.support.output import write_file
 from robot_dynamics_ros.codegen.folding import ALL_ZEROS
-from robot_dynamics_ros.codegen.printers.library import c_library
+from robot_dynamics_ros.codegen.printers.library import LIBRARY_FUNCTIONS, c_library
 from robot_dynamics_ros.codegen.printers.library_build import GENERATED
-from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, LANGUAGES, standalone_source
+from robot_dynamics_ros.codegen.printers.standalone import (
+    FUNCTIONS,
+    LANGUAGES,
+    standalone_files,
+    standalone_source,
+)
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_robot_arguments(parser)
-    parser.add_argument('--function', default='inverse_dynamics', metavar='NAME',
-                        choices=FUNCTIONS, help=f'one of {", ".join(FUNCTIONS)}')
+    parser.add_argument('--function', default=['inverse_dynamics'], metavar='NAME', nargs='+',
+                        choices=FUNCTIONS, help='one or several, into one file, of '
+                        f'{", ".join(FUNCTIONS)}')
     parser.add_argument('--language', default='c', choices=LANGUAGES)
     add_joints_argument(parser, 'rotor inertia, friction, payload')
-    parser.add_argument('--parameters', metavar='parameters.yaml', type=Path,
-                        help='identified parameters (default: those of the robot description)')
+    add_parameters_argument(parser)
     parser.add_argument('--zeros', metavar='NAME', nargs='*',
                         help='fold parameters that are zero (XX2, MX3, Fc1 ...); without names '
                         'all that are zero in the robot description; other values are then '
@@ -39,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='take all values as numbers; no parameters are left')
     output = parser.add_mutually_exclusive_group()
     output.add_argument('-o', '--output', metavar='FILE', type=Path,
-                        help='write to this file (default: print)')
+                        help='write to this file, in C with a header beside it for C and C++ '
+                        '(default: print)')
     output.add_argument('--library', metavar='FOLDER', type=Path,
                         help='write a CMake project with a C99 library of all functions instead')
 
@@ -56,16 +63,25 @@ def run(arguments: argparse.Namespace) -> int:
     if parameters is None:
         warn_of_massless_links(chain)
     zeros = ALL_ZEROS if arguments.zeros == [] else arguments.zeros
+    options = {'zeros': zeros, 'baked': arguments.bake}
+    output: Path | None = arguments.output
     if arguments.library is not None:
-        _write_folder(arguments.library, c_library(chain, parameters, zeros=zeros,
-                                                   baked=arguments.bake))
-        return 0
-    source = standalone_source(chain, arguments.function, arguments.language, parameters,
-                               zeros=zeros, baked=arguments.bake)
-    if arguments.output is None:
-        sys.stdout.write(source)
-        return 0
-    write_file(arguments.output, source)
+        files = c_library(chain, parameters, **options)
+        _write_folder(arguments.library, files)
+        print(f'{arguments.library}: a CMake project with {", ".join(LIBRARY_FUNCTIONS)}; build '
+              'it with cmake and ctest')
+    elif output is None:
+        sys.stdout.write(standalone_source(chain, arguments.function, arguments.language,
+                                           parameters, **options))
+    else:
+        files = standalone_files(chain, arguments.function, arguments.language, output.stem,
+                                 parameters, **options)
+        for name, text in files.items():
+            path = output if name == next(iter(files)) else output.parent / name
+            write_file(path, text)
+            print(f'{path}: ' + ('declarations, also for C++' if name.endswith('.h') else
+                                 f'{", ".join(dict.fromkeys(arguments.function))} of '
+                                 f'{chain.robot}, {len(text.splitlines())} lines'))
     return 0
 
 

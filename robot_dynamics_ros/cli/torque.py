@@ -14,13 +14,17 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
+    add_parameters_argument,
     add_robot_arguments,
+    robot_from_arguments,
     weighed_robot_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.dynamics.joints.elastic import ElasticModel, MotorMotion
+from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.files.csv_table import (
     CsvTable,
     TableError,
@@ -36,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m]; '
                         'missing derivatives come from a spline')
     add_joints_argument(parser, 'rotor inertia, friction, limits, payload, stiffness')
+    add_parameters_argument(parser)
     parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
                         help='write t, tau_<joint> [N m, N]; with a stiffness in the joints file '
                         'also q_motor_<joint> [rad, m]')
@@ -44,14 +49,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute, print and write the torques."""
-    robot = weighed_robot_from_arguments(arguments)
+    file: Path | None = arguments.parameters
+    robot = (robot_from_arguments if file is not None
+             else weighed_robot_from_arguments)(arguments)
     chain = robot.chain
     source = read_csv_table(arguments.trajectory)
     motion = motion_from_table(source, chain)
+    model = compile_model(chain)
+    if file is not None:
+        if robot.stiffness is not None:
+            raise ParameterError(f'{file}: identified parameters are those of rigid joints; leave '
+                                 f'the stiffness out of {arguments.joints}, or --parameters')
+        estimate = read_parameters(file, chain)
+        model.swap(estimate.mlc.values, estimate.joint_physics)
     motors = (None if robot.stiffness is None
               else motor_motion(source, chain, robot.stiffness, motion))
-    tau = (compile_model(chain).torque(motion.q, motion.qd, motion.qdd) if motors is None
-           else motors.torque)
+    tau = model.torque(motion.q, motion.qd, motion.qdd) if motors is None else motors.torque
     print(summary(chain, motion.t, tau))
     columns = {f'tau_{name}': tau[:, i] for i, name in enumerate(chain.joint_names)}
     if motors is not None and robot.stiffness is not None:

@@ -28,7 +28,13 @@ from robot_dynamics_ros.codegen.derivatives import (
 )
 from robot_dynamics_ros.codegen.graph import Graph, Node
 from robot_dynamics_ros.codegen.grouping import Grouping
+from robot_dynamics_ros.codegen.kinematics import (
+    KINEMATIC_INPUTS,
+    Kinematics,
+    kinematic_shapes,
+)
 from robot_dynamics_ros.codegen.program import Argument, Program, Zero
+from robot_dynamics_ros.dynamics.formulations.energy import potential_energy
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
 from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_motion,
@@ -44,7 +50,9 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     linear_recursion,
     solve_from_tip,
 )
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
+from robot_dynamics_ros.dynamics.recursions.kinematics import link_velocities
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows, composite_bodies
+from robot_dynamics_ros.dynamics.recursions.momentum import twice_kinetic_energy, weight_energy
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
     link_twists,
@@ -54,7 +62,7 @@ from robot_dynamics_ros.dynamics.recursions.regressor import (
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
-from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
 from robot_dynamics_ros.errors import ParameterError
 
 #: Inputs of every function; a name with ``_with_wrench`` appended takes a wrench as well.
@@ -66,6 +74,9 @@ INPUTS = {
     'friction_torque': ('qd',),
     'friction_under_load': ('qd', 'load'),
     'mass_matrix': ('q',),
+    'coriolis_matrix': ('q', 'qd'),
+    'kinetic_energy': ('q', 'qd'),
+    'potential_energy': ('q',),
     'forward_dynamics': ('q', 'qd', 'tau'),
     'regressor': ('q', 'qd', 'qdd'),
     'regressor_with_joint_terms': ('q', 'qd', 'qdd'),
@@ -73,6 +84,7 @@ INPUTS = {
     'inverse_dynamics_derivatives': ('q', 'qd', 'qdd'),
     'torque_derivatives': ('q', 'qd', 'qdd'),
     'forward_dynamics_derivatives': ('q', 'qd', 'tau'),
+    **KINEMATIC_INPUTS,
 }
 WITH_WRENCH = '_with_wrench'
 
@@ -96,7 +108,9 @@ def result_shape(name: str, n: int, p: int) -> tuple[int, ...]:
     :param p: number of minimal parameters.
     """
     name = name.removesuffix(WITH_WRENCH)
-    return {'mass_matrix': (n, n), 'regressor': (n, p), 'reference_regressor': (n, p),
+    return {'mass_matrix': (n, n), 'coriolis_matrix': (n, n), 'kinetic_energy': (),
+            'potential_energy': (), **kinematic_shapes(n),
+            'regressor': (n, p), 'reference_regressor': (n, p),
             'inverse_dynamics_derivatives': (2, n, n), 'torque_derivatives': (2, n, n),
             'forward_dynamics_derivatives': (3, n, n),
             'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(name, (n,))
@@ -141,7 +155,8 @@ class Equations:
 
     def result(self, name: str) -> Sequence[Scalar] | Array:
         """Return the result of one function in row-major order."""
-        result: Any = getattr(self, name.removesuffix(WITH_WRENCH))()
+        plain = name.removesuffix(WITH_WRENCH)
+        result: Any = getattr(self.kinematics if plain in KINEMATIC_INPUTS else self, plain)()
         if isinstance(result, np.ndarray):
             return result.reshape(-1, *result.shape[2:])
         while isinstance(result[0], list):
@@ -161,6 +176,11 @@ class Equations:
         if self.arrangement.eliminations is None:
             return links
         return regrouped(self._frames, links, self.arrangement.eliminations)
+
+    @property
+    def kinematics(self) -> Kinematics:
+        """What follows from geometry and inertias of the chain."""
+        return Kinematics(self.chain, self._frames, self.inputs.get('qd', ()))
 
     @property
     def _joints(self) -> JointTerms:
@@ -216,6 +236,24 @@ class Equations:
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
         return self._joints.with_rotors(composite_bodies(self._frames, self._links))
+
+    def coriolis_matrix(self) -> Rows:
+        """Return the matrix C(q, qd) of the Christoffel symbols."""
+        return [[0.5 * entry for entry in row] for row in self._rigid_derivatives().by_qd]
+
+    def kinetic_energy(self) -> list[Scalar]:
+        """Return the kinetic energy of links and rotors."""
+        qd = self.inputs['qd']
+        links = twice_kinetic_energy(self._links, link_velocities(self._frames, qd))
+        rotors = [speed * p for speed, p in zip(qd, self._joints.rotor_torque(qd))]
+        return [0.5 * (links + total(rotors))]
+
+    def potential_energy(self) -> list[Scalar]:
+        """Return the potential energy of the links; at q = 0 it is that of the chain."""
+        start = joint_frames(self.chain, [0.0] * len(self.chain), math.cos, math.sin)
+        lift = (weight_energy(self._frames, self._links, gravity_vector(self.chain))
+                - weight_energy(start, self._links, gravity_vector(self.chain)))
+        return [lift + float(potential_energy(self.chain, np.zeros(len(self.chain))))]
 
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""

@@ -8,7 +8,7 @@ have the base as entry 0, so ``omega[i]`` is the paper's omega_i; joint vectors 
 have joint 1 as entry 0.
 
 Papers: L95 = Lin 1995, L94 = Lin 1994, KD = Khalil & Dombre chapter 9, A = Angeles, Ma & Rojas
-1989, LM = Lu & Meng 1993.
+1989, LM = Lu & Meng 1993, SRW = Singh, Russell & Wensing 2022.
 
 =========== ============= ==================================== =========== ===== ==============
 letter      code name     meaning                              unit        frame equation
@@ -96,5 +96,15 @@ W, Z        W, Z          Y = dW/dt + Z, W x the momentum      -           -    
 H_i         H             U_i of the motion in Lu & Meng's     1/s^2       E_i   LM (68)
                           letters
 theta       theta         16 parameters per link               kg, ...     -     LM (76)
+h           h             first moment of the links outside of kg m        E_i   SRW
+                          joint i
+J           J             their tensor about O_i               kg m^2      E_i   SRW
+e           e             twice their momentum relative to O_i kg m/s      E_i   SRW
+D           D             twice the angular part of B, the     kg m^2/s    E_i   SRW
+                          rate of their inertia
+u           u             omega x z_i                          rad/s       E_i   SRW
+
+J           jacobian      velocity of the tip per joint        m, 1        -     KD 9.97
+                          velocity
 =========== ============= ==================================== =========== ===== ==============
 """

@@ -34,7 +34,7 @@ def test_joint_physics_come_from_a_file(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('words', [
-    ['--function', 'jacobian'], ['--language', 'ada'], ['-o', '/nonexistent/model.c']])
+    ['--function', 'hessian'], ['--language', 'ada'], ['-o', '/nonexistent/model.c']])
 def test_what_cannot_be_done_is_one_line_and_code_2(words, capsys):
     try:
         code = main(['generate', ROBOT, *words])

@@ -17,7 +17,7 @@ class Oracle:
         self.model = pinocchio.Model()
         parent = 0
         for joint, link in zip(chain.joints, chain.links):
-            pose = joint.pose()
+            pose = joint.pose() if parent else chain.base_pose @ joint.pose()
             model = (pinocchio.JointModelRZ() if joint.revolute else pinocchio.JointModelPZ())
             parent = self.model.addJoint(parent, model,
                                          pinocchio.SE3(pose.rotation, pose.translation),
@@ -28,8 +28,12 @@ class Oracle:
             at_centre[np.abs(at_centre) < 1e-15 * np.max(np.abs(link.tensor))] = 0.0
             self.model.appendBodyToJoint(
                 parent, pinocchio.Inertia(link.mass, centre, at_centre), pinocchio.SE3.Identity())
-        self.model.gravity.linear = chain.gravity_in_frame_0
+        self.model.gravity.linear = chain.gravity
         self.model.gravity.angular = np.zeros(3)
+        tip = chain.tip_pose
+        self.tip = self.model.addFrame(pinocchio.Frame(
+            'tip', parent, pinocchio.SE3(tip.rotation, tip.translation),
+            pinocchio.FrameType.OP_FRAME))
         self.data = self.model.createData()
 
     def _external(self, wrench):
@@ -89,3 +93,35 @@ class Oracle:
         pinocchio.computeABADerivatives(self.model, self.data, q, qd, tau, *external)
         inverse = np.triu(self.data.Minv)
         return np.array([self.data.ddq_dq, self.data.ddq_dv, inverse + np.triu(inverse, 1).T])
+
+    def joint_poses(self, q):
+        """Return the frames E_1..E_n in the frame of the base link (n, 4, 4)."""
+        pinocchio.forwardKinematics(self.model, self.data, q)
+        return np.array([pose.homogeneous for pose in list(self.data.oMi)[1:]])
+
+    def tip_pose(self, q):
+        """Return the frame of the tip link in that of the base link (4, 4)."""
+        pinocchio.framesForwardKinematics(self.model, self.data, q)
+        return self.data.oMf[self.tip].homogeneous
+
+    def jacobian(self, q, frame):
+        """Return J (6, n) of the tip; `frame` as Pinocchio names it."""
+        return pinocchio.computeFrameJacobian(self.model, self.data, q, self.tip,
+                                              getattr(pinocchio, frame)).reshape(6, -1).copy()
+
+    def bias_acceleration(self, q, qd, frame):
+        """Return dJ/dt qd (6,) of the tip; `frame` as Pinocchio names it."""
+        pinocchio.computeJointJacobiansTimeVariation(self.model, self.data, q, qd)
+        pinocchio.updateFramePlacements(self.model, self.data)
+        rate = pinocchio.getFrameJacobianTimeVariation(self.model, self.data, self.tip,
+                                                       getattr(pinocchio, frame))
+        return rate.reshape(6, -1) @ qd
+
+    def centre_of_mass(self, q):
+        """Return the centre of mass (3,) and its Jacobian (3, n)."""
+        J = pinocchio.jacobianCenterOfMass(self.model, self.data, q).copy()
+        return self.data.com[0].copy(), J.reshape(3, -1)
+
+    def momentum(self, q, qd):
+        """Return linear momentum and angular momentum about the centre of mass (6,)."""
+        return pinocchio.computeCentroidalMomentum(self.model, self.data, q, qd).vector.copy()

@@ -96,7 +96,9 @@ def _chain(tree: Tree, base: str | None, tip: str | None, gravity: ArrayLike | N
         robot=tree.robot, base=base_link, tip=tip_link, joints=joints, links=links,
         link_names=tuple(joint.child for joint in moving),
         gravity=np.asarray(gravity, dtype=np.float64), base_pose=base_pose,
-        tip_pose=frames[-1].inverse() @ poses[tip_link], joint_physics=physics)
+        tip_pose=frames[-1].inverse() @ poses[tip_link], joint_physics=physics,
+        link_frames=tuple(frame.inverse() @ poses[joint.child]
+                          for frame, joint in zip(frames[1:], moving)))
     return chain.with_findings([
         *tree.findings, *_limit_findings(moving), *physics_findings,
         *_frozen_findings(tree, moving, frozen), *_massless_findings(chain), *roundings,

@@ -69,6 +69,12 @@ def add_limit_arguments(parser: argparse.ArgumentParser) -> None:
             'unknown; may be repeated')
 
 
+def add_parameters_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--parameters``: what `read_parameters` reads."""
+    parser.add_argument('--parameters', metavar='parameters.yaml', type=Path,
+                        help='identified parameters (default: those of the robot description)')
+
+
 def chain_from_arguments(arguments: argparse.Namespace) -> Chain:
     """Return the chain of `robot_from_arguments`."""
     return robot_from_arguments(arguments).chain

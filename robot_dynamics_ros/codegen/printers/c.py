@@ -4,31 +4,63 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from robot_dynamics_ros.codegen.graph import INPUT, PARAMETER
 from robot_dynamics_ros.codegen.printers.plain_text import plain
+from robot_dynamics_ros.codegen.printers.source_part import SourcePart
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Argument, Program
 
 _WIDTH = 99
 
 
-def standalone(program: Program, prefix: str, header: Sequence[str],
-               values: Mapping[str, Sequence[float]]) -> str:
+def standalone(parts: Sequence[SourcePart], included: str | None = None) -> str:
     """
-    Return a C file: present parameters, a function for the constants, and the function.
+    Return a C file: for each part its parameters, a function for the constants, the function.
 
-    :param prefix: what all names begin with.
-    :param header: lines of explanation.
-    :param values: present values of every parameter vector.
+    :param parts: functions to print.
+    :param included: name of the header of this file; None = there is none.
     """
-    parts = [*comment(header), '#include <math.h>', '']
-    for vector in program.parameters:
-        parts += [f'const double {prefix}_{vector.name}[{vector.width}] = {{',
-                  *numbers(values[vector.name]), '};', '']
-    parts += [*constants_function(program, f'{prefix}_constants'), '', *function(program, prefix)]
-    return '\n'.join(parts) + '\n'
+    lines: list[str] = []
+    for part in parts:
+        lines += [*([''] if lines else []), *comment(part.header)]
+        if part is parts[0]:
+            lines += [*([f'#include "{included}"', ''] if included else []), '#include <math.h>']
+        lines.append('')
+        for vector in part.program.parameters:
+            lines += [f'{_array(part, vector)} = {{', *numbers(part.values[vector.name]), '};',
+                      '']
+        lines += [*constants_function(part.program, f'{part.prefix}_constants'), '',
+                  *function(part.program, part.prefix)]
+    return '\n'.join(lines) + '\n'
+
+
+def header(parts: Sequence[SourcePart], guard: str) -> str:
+    """
+    Return the header of such a file, for C and C++.
+
+    :param parts: functions that the file has.
+    :param guard: macro that lets it be included once.
+    """
+    lines = [f'#ifndef {guard}', f'#define {guard}', '',
+             '#ifdef __cplusplus', 'extern "C" {', '#endif']
+    for part in parts:
+        count = Argument('k', constants_of(part.program))
+        lines += ['', *comment(part.header)]
+        lines += [f'extern {_array(part, vector)};' for vector in part.program.parameters]
+        lines += [signature(name, [*input_arguments(vectors), result]) + ';'
+                  for name, vectors, result in (
+                      (f'{part.prefix}_constants', part.program.parameters,
+                       f'double k[{count.width}]'),
+                      (part.prefix, (*part.program.inputs, count),
+                       f'double result[{len(part.program.outputs)}]'))]
+    return '\n'.join([*lines, '', '#ifdef __cplusplus', '}', '#endif', '', '#endif']) + '\n'
+
+
+def _array(part: SourcePart, vector: Argument) -> str:
+    """Return the declaration of the present values of a vector of parameters."""
+    return f'const double {part.prefix}_{vector.name}[{vector.width}]'
 
 
 def comment(lines: Iterable[str], indent: str = '') -> list[str]:

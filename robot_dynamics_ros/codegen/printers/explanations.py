@@ -84,20 +84,45 @@ def parameter_lines(chain: Chain, mlc: MlcSet, vector: Argument) -> list[str]:
     return lines + entry_lines(chain, vector.name)
 
 
+#: What results other than torques, accelerations and regressors are.
+_RESULTS = {
+    'mass_matrix': '[kg m^2, kg m, kg]: torques or forces per acceleration',
+    'coriolis_matrix': '[kg m^2/s, kg m/s, kg/s]: times the velocities, the Coriolis torque',
+    'link_poses': 'homogeneous matrices of {links} in {base} [1, m]',
+    'tip_pose': 'homogeneous matrix of {tip} in {base} [1, m]',
+    'jacobian': 'velocity of the origin of {tip}, its angular velocity; axes of {base}',
+    'jacobian_local': 'velocity of the origin of {tip}, its angular velocity; axes of {tip}',
+    'jacobian_world': 'velocity of the point of {tip} at the origin of {base}, its angular '
+                      'velocity; axes of {base}',
+    'bias_acceleration': 'dJ/dt qd of jacobian [m/s^2, rad/s^2]',
+    'bias_acceleration_local': 'dJ/dt qd of jacobian_local [m/s^2, rad/s^2]',
+    'bias_acceleration_world': 'dJ/dt qd of jacobian_world [m/s^2, rad/s^2]',
+    'centre_of_mass': 'centre of mass of the moving links in {base} [m]',
+    'centre_of_mass_jacobian': 'velocity of the centre of mass per joint velocity; axes of {base}',
+    'momentum': 'linear momentum [kg m/s], angular momentum about the centre of mass '
+                '[kg m^2/s]; axes of {base}',
+    'kinetic_energy': 'kinetic energy of links and rotors [J]',
+    'potential_energy': 'potential energy of the links [J]',
+}
+
+
 def result_lines(chain: Chain, mlc: MlcSet, program: Program) -> list[str]:
     """Return what the result of a program is."""
     size = len(program.outputs)
+    if len(program.shape) > 1:
+        lines = [f'result[{size}]: {" x ".join(map(str, program.shape))}, row-major']
+    else:
+        lines = [f'result[{size}]']
+    if program.name in _RESULTS:
+        return [*lines, _RESULTS[program.name].format(base=chain.base, tip=chain.tip,
+                                                      links=', '.join(chain.link_names))]
     if len(program.shape) == 1:
-        name = 'qdd' if program.name.startswith('forward') else 'tau'
-        return [f'result[{size}]', *entry_lines(chain, name)]
+        return lines + entry_lines(chain, 'qdd' if program.name.startswith('forward') else 'tau')
     *matrices, rows, columns = program.shape
-    lines = [f'result[{size}]: {" x ".join(map(str, program.shape))}, row-major']
     if matrices:
         of = 'accelerations' if program.name.startswith('forward') else 'torques and forces'
         by = ('positions', 'velocities', 'torques and forces')[:matrices[0]]
         lines.append(f'derivatives of the {of} by {", ".join(by[:-1])} and {by[-1]}')
-    if program.name == 'mass_matrix':
-        lines.append('[kg m^2, kg m, kg]: torques or forces per acceleration')
     if 'regressor' in program.name:
         lines.append('columns: ' + ' '.join(column_names(mlc, rows)[:columns]))
     return lines

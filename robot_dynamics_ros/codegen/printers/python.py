@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
 from robot_dynamics_ros.codegen.graph import ELEMENTARY
 from robot_dynamics_ros.codegen.printers.plain_text import plain
+from robot_dynamics_ros.codegen.printers.source_part import SourcePart
 from robot_dynamics_ros.codegen.printers.statements import Statements, body, prologue
 from robot_dynamics_ros.codegen.program import Argument, Program, Zero
 
@@ -27,29 +28,37 @@ def prologue_source(program: Program) -> str:
     return _function(f'{program.name}_constants', program.parameters, prologue(program))
 
 
-def standalone(program: Program, prefix: str, header: Sequence[str],
-               values: Mapping[str, Sequence[float]]) -> str:
+def standalone(parts: Sequence[SourcePart]) -> str:
     """
-    Return a Python module: present parameters, a function for the constants, and the function.
+    Return a Python module: for each part its parameters, and functions as in C.
 
-    :param prefix: what all names begin with.
-    :param header: lines of explanation.
-    :param values: present values of every parameter vector.
+    :param parts: functions to print.
     """
+    header = [line for part in parts for line in (*([''] if part is not parts[0] else []),
+                                                  *part.header)]
+    lines = ['"""', *map(plain, header), '"""', '',
+             f'from math import {", ".join(ELEMENTARY)}, isfinite, nan']
+    for part in parts:
+        lines += ['', *_part(part)]
+    return '\n'.join(lines) + '\n'
+
+
+def _part(part: SourcePart) -> list[str]:
+    """Return present parameters, the function for the constants, and the function."""
+    program, prefix = part.program, part.prefix
     parameters = ', '.join(vector.name for vector in program.parameters)
     inputs = ', '.join(vector.name for vector in program.inputs)
     size, count = len(program.outputs), len(program.constants)
-    parts = ['"""', *map(plain, header), '"""', '',
-             f'from math import {", ".join(ELEMENTARY)}, isfinite, nan', '']
+    lines = []
     for vector in program.parameters:
-        parts += [f'{prefix}_{vector.name} = [', f'    {_listed(_texts(values[vector.name]), 4)}',
-                  ']']
+        lines += [f'{prefix}_{vector.name} = [',
+                  f'    {_listed(_texts(part.values[vector.name]), 4)}', ']']
     if count:
-        parts += ['', '', *_guarded(f'{prefix}_constants', parameters, f'[nan] * {count}',
+        lines += ['', '', *_guarded(f'{prefix}_constants', parameters, f'[nan] * {count}',
                                     prologue(program), program.parameters, program.zeros)]
-    return '\n'.join([*parts, '', '', *_guarded(
+    return [*lines, '', '', *_guarded(
         prefix, f'{inputs}, k' if count else inputs, f'[nan] * {size}', body(program),
-        (*program.inputs, Argument('k', count)))]) + '\n'
+        (*program.inputs, Argument('k', count)))]
 
 
 def _texts(values: Sequence[float]) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-alone source of one function of a robot, with a header that explains every number."""
+"""Stand-alone source of functions of a robot, with comments that explain every number."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from robot_dynamics_ros.codegen.equations import (
 )
 from robot_dynamics_ros.codegen.folding import Folding, folding_of
 from robot_dynamics_ros.codegen.grouping import Grouping, grouping_of
+from robot_dynamics_ros.codegen.kinematics import KINEMATIC_INPUTS
 from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.printers.explanations import (
     entry_lines,
@@ -25,6 +26,7 @@ from robot_dynamics_ros.codegen.printers.explanations import (
     result_lines,
     robot_lines,
 )
+from robot_dynamics_ros.codegen.printers.source_part import SourcePart
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
@@ -40,14 +42,14 @@ FUNCTIONS = (*INPUTS, *(name + WITH_WRENCH for name in TAKE_WRENCH))
 _LONGEST_NAME = 40
 
 
-def standalone_source(chain: Chain, function: str, language: str,
+def standalone_source(chain: Chain, function: str | Sequence[str], language: str,
                       parameters: MlcEstimate | None = None, *,
                       zeros: str | Sequence[str] | None = None, baked: bool = False) -> str:
     """
-    Return the source of one function: its own file, without any other of this package.
+    Return the source of one or several functions: one file, without any other of this package.
 
     :param chain: the robot.
-    :param function: one of FUNCTIONS.
+    :param function: one of FUNCTIONS, or several of them.
     :param language: one of LANGUAGES.
     :param parameters: present values of the parameters; None = those of the chain.
     :param zeros: 'chain' or names: parameters to fold as zero, as for `compile_model`; other
@@ -56,17 +58,50 @@ def standalone_source(chain: Chain, function: str, language: str,
     :raises ParameterError: unknown function or language, parameters of another robot, or a name
         in `zeros` that is unknown or not zero.
     """
-    for kind, word, known in (('function', function, FUNCTIONS),
+    parts = _parts(chain, function, language, parameters, zeros, baked)
+    return c.standalone(parts) if language == 'c' else python.standalone(parts)
+
+
+def standalone_files(chain: Chain, function: str | Sequence[str], language: str, name: str,
+                     parameters: MlcEstimate | None = None, *,
+                     zeros: str | Sequence[str] | None = None,
+                     baked: bool = False) -> dict[str, str]:
+    """
+    Return the files of one or several functions: a Python module; or C99 and a header for it.
+
+    The header can be included from C++ (``extern "C"``). The other parameters are those of
+    `standalone_source`.
+
+    :param name: name of the files without ending, e.g. ``arm`` for arm.c and arm.h.
+    :returns: text of every file by its name.
+    """
+    parts = _parts(chain, function, language, parameters, zeros, baked)
+    if language == 'python':
+        return {f'{name}.py': python.standalone(parts)}
+    header = f'{name}.h'
+    guard = f'{identifier(name)}_h'.upper()
+    return {f'{name}.c': c.standalone(parts, header), header: c.header(parts, guard)}
+
+
+def _parts(chain: Chain, function: str | Sequence[str], language: str,
+           parameters: MlcEstimate | None, zeros: str | Sequence[str] | None,
+           baked: bool) -> list[SourcePart]:
+    functions = list(dict.fromkeys([function] if isinstance(function, str) else function))
+    for kind, word, known in (*(('function', each, FUNCTIONS) for each in functions),
                               ('language', language, LANGUAGES)):
         if word not in known:
             raise ParameterError(f"unknown {kind} '{word}'; known are {', '.join(known)}")
+    if not functions:
+        raise ParameterError(f'name at least one function of {", ".join(FUNCTIONS)}')
     estimate = estimate_to_print(chain, parameters)
     grouping = grouping_of(chain, estimate.mlc)
     folding = folding_of(chain, estimate.mlc, grouping, estimate.joint_physics, zeros, baked)
-    best = best_program(chain, grouping, function, JointForm.of(estimate.joint_physics), folding)
-    printer = c.standalone if language == 'c' else python.standalone
-    return printer(best, f'{identifier(chain.robot)}_{function}',
-                   _header(chain, estimate.mlc, best, folding), parameter_values(estimate))
+    parts, values = [], parameter_values(estimate)
+    for each in functions:
+        best = best_program(chain, grouping, each, JointForm.of(estimate.joint_physics), folding)
+        parts.append(SourcePart(best, f'{identifier(chain.robot)}_{each}',
+                                _header(chain, estimate.mlc, best, folding), values))
+    return parts
 
 
 def estimate_to_print(chain: Chain, parameters: MlcEstimate | None) -> MlcEstimate:
@@ -101,7 +136,7 @@ def best_program(chain: Chain, grouping: Grouping, function: str, form: JointFor
     def program(arrangement: Arrangement) -> Program:
         return program_of(chain, folded, function, form, arrangement=arrangement, known=folding)
 
-    if 'regressor' in function:  # there is nothing to choose
+    if 'regressor' in function or function in KINEMATIC_INPUTS:  # there is nothing to choose
         return program(Arrangement())
     return program(fewest_operations(chain, lambda each: program(each).operations))
 
@@ -119,9 +154,10 @@ def _header(chain: Chain, mlc: MlcSet, program: Program, folding: Folding) -> li
     lines = [first, f'{second} {multiplications} multiplications, {additions} additions per '
              'call.',
              f'model_hash {mlc.model_hash}', '',
-             'A non-finite input or parameter makes all results NaN.', '',
-             'Set the constants once, and again whenever a parameter changes; then call the '
-             'function.', '']
+             'A non-finite input or parameter makes all results NaN.', '']
+    lines += ['Set the constants once, and again whenever a parameter changes; then call the '
+              'function.' if program.parameters else
+              'There are no parameters; in C, the constants have to be set once all the same.', '']
     if folding.zeros:
         lines += [*wrap('Folded as zero, other values make all results NaN: '
                         + ', '.join(folding.names), 95), '']

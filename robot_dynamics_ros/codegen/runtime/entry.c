@@ -192,12 +192,12 @@ static void call_dealloc(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
-/* Copy the numbers of a tuple; 0 with an exception if there are none, or more than `most`. */
-static int numbers(PyObject *tuple, Py_ssize_t most, npy_intp *values)
+/* Copy the numbers of a tuple; 0 with an exception if there are less or more than allowed. */
+static int numbers(PyObject *tuple, Py_ssize_t least, Py_ssize_t most, npy_intp *values)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    if (count < 1 || count > most) {
-        PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of 1 to 3 numbers");
+    if (count < least || count > most) {
+        PyErr_SetString(PyExc_ValueError, "1 to 4 inputs; a shape of 0 to 3 numbers");
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -233,7 +233,8 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     if (self == NULL) {
         return NULL;
     }
-    if (!numbers(widths, INPUTS, self->widths) || !numbers(shape, DIMENSIONS, self->shape)) {
+    if (!numbers(widths, 1, INPUTS, self->widths)
+        || !numbers(shape, 0, DIMENSIONS, self->shape)) {
         Py_DECREF(self);
         return NULL;
     }

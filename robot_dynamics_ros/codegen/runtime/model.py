@@ -25,6 +25,7 @@ from robot_dynamics_ros.codegen.llvm.machine import why_not
 from robot_dynamics_ros.codegen.printers.explanations import column_names
 from robot_dynamics_ros.codegen.runtime.entry import new_function
 from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
+from robot_dynamics_ros.codegen.runtime.kinematics import KinematicFunctions
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
 from robot_dynamics_ros.codegen.runtime.threads import thread_count
 from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_torque
@@ -71,7 +72,7 @@ def compile_model(chain: Chain, backend: str = 'auto', *,
     return Model(chain, backend, zeros, baked)
 
 
-class Model:
+class Model(KinematicFunctions):
     """
     Dynamics of one chain.
 
@@ -272,6 +273,15 @@ class Model:
                         threads: int = 1) -> Array:
         """Return the Coriolis and centrifugal torque C(q, qd) qd [N m, N]."""
         return self._evaluate('coriolis_torque', (q, qd), out, threads)
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None,
+                        threads: int = 1) -> Array:
+        """
+        Return C (n, n) or (N, n, n) of the Christoffel symbols [kg m^2/s, kg m/s, kg/s].
+
+        ``C @ qd`` is `coriolis_torque`; dA/dt - 2 C is skew.
+        """
+        return self._evaluate('coriolis_matrix', (q, qd), out, threads)
 
     def friction_torque(self, qd: ArrayLike, *, out: Array | None = None,
                         threads: int = 1) -> Array:

@@ -18,10 +18,10 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import parameters_seen_from
 from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import chosen
+from robot_dynamics_ros.dynamics.recursions.kinematics import link_velocities
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
-from robot_dynamics_ros.dynamics.scalars.pair import ZERO_PAIR, Pair, moved_twist
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
-from robot_dynamics_ros.dynamics.scalars.vector import Scalar, Vector, cross, dot
+from robot_dynamics_ros.dynamics.scalars.vector import Scalar, cross, dot
 
 
 def kinetic_energy(chain: Chain, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -39,13 +39,13 @@ def kinetic_energy(chain: Chain, q: ArrayLike, qd: ArrayLike) -> Array:
 
 def potential_energy(chain: Chain, q: ArrayLike) -> Array:
     """
-    Return the potential energy of the rigid links [J], zero with all masses at O_0.
+    Return the potential energy of the rigid links [J], zero with all masses at the base's origin.
 
     :param chain: the robot, with its inertias.
     :param q: (n,) or (N, n) joint positions [rad, m].
     """
     state = Samples.of(chain, q=q)
-    h = state.vector(_potential(state.frames, gravity_vector(chain)))
+    h = state.vector(_potential(state))
     return np.asarray(h @ chain.standard_parameters)
 
 
@@ -68,15 +68,16 @@ def energy_functions(chain: Chain, q: ArrayLike, qd: ArrayLike, *,
 def _from_velocities(state: Samples) -> Array:
     """Return the energy functions of all links (9.44)."""
     kinetic = state.vector(_kinetic(state.frames, state['qd']))
-    return kinetic + state.vector(_potential(state.frames, gravity_vector(state.chain)))
+    return kinetic + state.vector(_potential(state))
 
 
 def _by_recursion(state: Samples) -> Array:
     """Return the same link by link: h_j = h_(j-1) lambda_j + qd_j eta_j (9.45)."""
     q, qd = (np.atleast_2d(state.vector(state[name])) for name in ('q', 'qd'))
-    twists = _twists(state.frames, state['qd'])
+    twists = link_velocities(state.frames, state['qd'])[1:]
     h = np.zeros((len(q), 10))
-    h[:, 6:9] = -state.chain.gravity_in_frame_0  # of the base, at O_0 and at rest
+    h[:, 6:9] = -state.chain.gravity_in_frame_0  # of the base, at rest
+    h[:, 9] = -_lift_of_frame_0(state.chain)
     parts = []
     for j, (joint, (V, w)) in enumerate(zip(state.chain.joints, twists)):
         speed = state['qd'][j]
@@ -91,34 +92,29 @@ def _by_recursion(state: Samples) -> Array:
     return result[0] if state.count is None else result
 
 
-def _twists(frames: Sequence[JointFrame], qd: Sequence[Scalar]) -> list[Pair]:
-    """Return V_j and omega_j of links 1..n in E_j (9.17), (9.18)."""
-    twist, result = ZERO_PAIR, []
-    for frame, speed in zip(frames[1:], qd):
-        (x, y, z), (wx, wy, wz) = moved_twist(frame, twist)
-        twist = (((x, y, z), (wx, wy, wz + speed)) if frame.revolute
-                 else ((x, y, z + speed), (wx, wy, wz)))
-        result.append(twist)
-    return result
-
-
 def _kinetic(frames: Sequence[JointFrame], qd: Sequence[Scalar]) -> list[Scalar]:
     h: list[Scalar] = []
-    for V, w in _twists(frames, qd):
+    for V, w in link_velocities(frames, qd)[1:]:
         x, y, z = w
         h += [0.5 * x * x, x * y, x * z, 0.5 * y * y, y * z, 0.5 * z * z,
               *cross(V, w), 0.5 * dot(V, V)]  # (9.44): 2 MS . (V x omega) of (9.16)
     return h
 
 
-def _potential(frames: Sequence[JointFrame], gravity: Vector) -> list[Scalar]:
+def _potential(state: Samples) -> list[Scalar]:
     h: list[Scalar] = []
-    lift: Scalar = 0.0  # g . P_j
-    for frame in frames[1:]:
+    gravity = gravity_vector(state.chain)
+    lift: Scalar = _lift_of_frame_0(state.chain)  # g . P_j
+    for frame in state.frames[1:]:
         lift = lift + dot(gravity, frame.origin)
         gravity = frame.to_link(gravity)
         h += [0.0] * 6 + [-gravity[0], -gravity[1], -gravity[2], -lift]  # (9.25b)
     return h
+
+
+def _lift_of_frame_0(chain: Chain) -> float:
+    """Return g . P_0, P_0 being O_0 in the frame of the base link."""
+    return float(chain.gravity @ chain.base_pose.translation)
 
 
 #: Independent ways to the same energy functions.

@@ -126,7 +126,7 @@ def test_the_header_names_every_number(demo_arm):
 
 
 @pytest.mark.parametrize(('function', 'language', 'message'), [
-    ('jacobian', 'c', "unknown function 'jacobian'"), ('torque', 'ada', "unknown language 'ada'")])
+    ('hessian', 'c', "unknown function 'hessian'"), ('torque', 'ada', "unknown language 'ada'")])
 def test_unknown_words_are_refused(demo_arm, function, language, message):
     with pytest.raises(ParameterError, match=message):
         standalone_source(demo_arm, function, language)

@@ -161,7 +161,7 @@ class TestExtension:
     """What the C extension refuses so that it cannot crash."""
 
     @pytest.mark.parametrize('wrong', [
-        {'widths': ()}, {'widths': (1,) * 5}, {'shape': ()}, {'shape': (1, 2, 3, 4)},
+        {'widths': ()}, {'widths': (1,) * 5}, {'shape': (1, 2, 3, 4)},
         {'shape': (-1,)}, {'widths': (-1,)}, {'lanes': 0}, {'constants': np.zeros(4)[::2]},
         {'constants': np.zeros(2, np.float32)}])
     def test_wrong_settings_of_a_call(self, wrong):

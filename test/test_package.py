@@ -40,7 +40,7 @@ ROS = re.compile(r'rclpy|launch|launch_ros|ament_index_python|rcl_interfaces|bui
                  r'|robot_dynamics_interfaces|\w+_msgs|std_srvs')
 
 #: Slow to import or optional: imported inside the function that needs it.
-LAZY = {'coal', 'collada', 'cvxpy', 'matplotlib', 'mujoco', 'numba', 'rosbags', 'urchin',
+LAZY = {'coal', 'collada', 'cvxpy', 'matplotlib', 'mujoco', 'numba', 'pandas', 'rosbags', 'urchin',
         'viser', 'xacro'}
 
 MODULES = sorted(PACKAGE.rglob('*.py'))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array, freeze, immutable
-from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
+from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
@@ -163,14 +163,21 @@ class Chain:
 
     def __repr__(self) -> str:
         """Return what a reader wants to know first."""
-        names = self.joint_names
-        joints = f'1 joint ({names[0]})' if len(names) == 1 else (
-            f'{len(names)} joints ({names[0]} ... {names[-1]})')
-        return f'<Chain of {self.robot}: {joints} from {self.base} to {self.tip}>'
+        types = ''.join('R' if joint.revolute else 'P' for joint in self.joints)
+        mass = sum(link.mass for link in self.links)
+        return (f'<Chain of {self.robot}: {self.joint_summary} from {self.base} to {self.tip}, '
+                f'{types}, {mass:.4g} kg>')
 
     def __len__(self) -> int:
         """Return the number of moving joints n."""
         return len(self.joints)
+
+    @property
+    def joint_summary(self) -> str:
+        """How many joints there are, and which: ``7 joints (joint_1 ... joint_7)``."""
+        names = self.joint_names
+        return f'1 joint ({names[0]})' if len(names) == 1 else (
+            f'{len(names)} joints ({names[0]} ... {names[-1]})')
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -256,8 +263,29 @@ class Chain:
         return self.with_links([Inertia.from_standard_parameters(row)
                                 for row in x.reshape(len(self), 10)])
 
-    def with_payload(self, payload: Inertia) -> Chain:
-        """Return the chain with a body fixed to its tip; `payload` is in the tip frame."""
+    def with_gravity(self, gravity: ArrayLike) -> Chain:
+        """Return the chain under another gravity (3,) in the frame of `base` [m/s^2]."""
+        return replace(self, gravity=np.asarray(gravity, dtype=np.float64))
+
+    def with_payload(self, payload: Inertia | float, centre: ArrayLike | None = None,
+                     tensor: ArrayLike | None = None) -> Chain:
+        """
+        Return the chain with a body fixed to its tip: ``chain.with_payload(1.0, [0, 0, 0.1])``.
+
+        :param payload: its inertia in the tip frame, or its mass [kg].
+        :param centre: (3,) centre of mass in the tip frame [m]; goes with a mass.
+        :param tensor: (3, 3) inertia tensor about the centre of mass, axes of the tip frame
+            [kg m^2]; None = a point mass.
+        :raises ParameterError: no body has these numbers.
+        """
+        if not isinstance(payload, Inertia):
+            if centre is None:
+                raise ParameterError('payload: a mass needs a centre of mass in the tip frame, '
+                                     'such as with_payload(1.0, [0.0, 0.0, 0.1])')
+            payload = payload_inertia(payload, centre,
+                                      np.zeros((3, 3)) if tensor is None else tensor)
+        elif centre is not None or tensor is not None:
+            raise ParameterError('payload: an Inertia has its own centre of mass and tensor')
         last = self.links[-1] + payload.seen_from(self.tip_pose)
         return self.with_links([*self.links[:-1], last])
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, freeze, immutable, read_only
+from robot_dynamics_ros.arrays import Array, immutable, read_only
 from robot_dynamics_ros.errors import ParameterError
 
 #: Terms per joint, all of them keys of the joints file.
@@ -17,6 +17,11 @@ PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribec
              'load_friction', 'viscous_asymmetry', 'presliding')
 _NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity',
                  'load_friction', 'presliding')
+
+
+def _left_out() -> Array:
+    """Return what stands for a term that is not given: no number at all."""
+    return np.zeros(0)
 
 
 @immutable
@@ -32,6 +37,9 @@ class JointPhysics:
     the velocity, smoothed to ``tanh(qd / coulomb_velocity)``; with ``coulomb_velocity = 0`` it is
     the exact sign. With `presliding`, it turns over such a distance after a reversal (Dahl);
     that takes the history of the motion, see `direction_along`.
+
+    One term is enough to make one, ``JointPhysics(viscous=[0.1, 0.2])``: terms that are left out
+    are zero.
 
     :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg].
     :param viscous: (n,) viscous friction [N m s/rad, N s/m].
@@ -50,10 +58,10 @@ class JointPhysics:
         1 - 1/e [rad, m]; 0 = at once; None = at once in all joints.
     """
 
-    rotor_inertia: Array
-    viscous: Array
-    coulomb: Array
-    offset: Array
+    rotor_inertia: Array = field(default_factory=_left_out)
+    viscous: Array = field(default_factory=_left_out)
+    coulomb: Array = field(default_factory=_left_out)
+    offset: Array = field(default_factory=_left_out)
     coulomb_velocity: float = 0.01
     coupling: Array | None = None
     static: Array | None = None
@@ -64,17 +72,16 @@ class JointPhysics:
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check sizes and signs."""
-        freeze(self, 'rotor_inertia')
-        n = self.rotor_inertia.size
-        for name in PER_JOINT:
-            given = getattr(self, name)
-            if given is None:
-                continue
-            values = read_only(given)
+        terms = {name: read_only(getattr(self, name)) for name in PER_JOINT
+                 if getattr(self, name) is not None}
+        first = next((name for name, values in terms.items() if values.size), 'rotor_inertia')
+        n = terms[first].size
+        for name, given in terms.items():
+            values = given if given.shape != (0,) else read_only(np.zeros(n))
             object.__setattr__(self, name, values)
             if values.shape != (n,):
                 raise ParameterError(f'joint physics: {name} has shape {values.shape}, '
-                                     f'expected ({n},) like rotor_inertia')
+                                     f'expected ({n},) like {first}')
         if (self.static is None) != (self.stribeck_velocity is None):
             raise ParameterError('joint physics: static friction and stribeck_velocity belong '
                                  'together; give both or none')
@@ -96,10 +103,11 @@ class JointPhysics:
         return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
 
     def __repr__(self) -> str:
-        """Return the number of joints and the terms that they have."""
-        given = {name: getattr(self, name) for name in (*PER_JOINT, 'coupling')}
-        terms = [name for name, values in given.items()
-                 if values is not None and np.any(values)]
+        """Return the number of joints, and the terms that they have with their values."""
+        given = {name: getattr(self, name) for name in PER_JOINT}
+        terms = [f'{name} = [{", ".join(f"{value:.4g}" for value in values)}]'
+                 for name, values in given.items() if values is not None and np.any(values)]
+        terms += ['coupling'] * (self.coupling is not None and bool(np.any(self.coupling)))
         return f'<JointPhysics, n = {len(self)}: {", ".join(terms) or "nothing"}>'
 
     def __len__(self) -> int:

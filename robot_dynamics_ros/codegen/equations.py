@@ -51,7 +51,7 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     solve_from_tip,
 )
 from robot_dynamics_ros.dynamics.recursions.kinematics import link_velocities
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows, composite_bodies
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.momentum import twice_kinetic_energy, weight_energy
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
@@ -237,7 +237,7 @@ class Equations:
         """Return A(q) of links and rotors."""
         return self._joints.with_rotors(composite_bodies(self._frames, self._links))
 
-    def coriolis_matrix(self) -> Rows:
+    def coriolis_matrix(self) -> list[list[Scalar]]:
         """Return the matrix C(q, qd) of the Christoffel symbols."""
         return [[0.5 * entry for entry in row] for row in self._rigid_derivatives().by_qd]
 

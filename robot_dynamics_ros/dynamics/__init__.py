@@ -103,8 +103,7 @@ e           e             twice their momentum relative to O_i kg m/s      E_i  
 D           D             twice the angular part of B, the     kg m^2/s    E_i   SRW
                           rate of their inertia
 u           u             omega x z_i                          rad/s       E_i   SRW
-
-J           jacobian      velocity of the tip per joint        m, 1        -     KD 9.97
+J           jacobian      velocity of the tip per joint        m, 1        -     -
                           velocity
 =========== ============= ==================================== =========== ===== ==============
 """

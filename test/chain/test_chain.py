@@ -160,5 +160,27 @@ def test_a_chain_survives_pickling(chain):
 
 def test_a_chain_tells_its_joints_base_and_tip_in_one_line(rng):
     assert repr(chain_from_urdf(URDF_FOLDER / 'demo_arm.urdf')) == (
-        '<Chain of demo_arm: 7 joints (joint_1 ... joint_7) from base_link to link_7>')
+        '<Chain of demo_arm: 7 joints (joint_1 ... joint_7) from base_link to link_7, RRRRRRR, '
+        '17.5 kg>')
     assert '1 joint (joint1) from' in repr(random_chain(rng, 1))
+
+
+def test_gravity_can_be_turned(chain):
+    sideways = chain.with_gravity([9.81, 0.0, 0.0])
+    np.testing.assert_array_equal(sideways.gravity, [9.81, 0.0, 0.0])
+    assert sideways.joint_names == chain.joint_names
+    with pytest.raises(ChainError, match='gravity must be three finite numbers'):
+        chain.with_gravity([0.0, 0.0])
+
+
+def test_a_payload_is_a_mass_and_where_it_is(chain):
+    tensor = np.diag([0.02, 0.02, 0.01])
+    for given, expected in (((1.5, [0.0, 0.1, 0.2]), np.zeros((3, 3))),
+                            ((1.5, [0.0, 0.1, 0.2], tensor), tensor)):
+        whole = chain.with_payload(Inertia.from_centre_of_mass(1.5, [0.0, 0.1, 0.2], expected))
+        np.testing.assert_allclose(chain.with_payload(*given).standard_parameters,
+                                   whole.standard_parameters, rtol=1e-14)
+    for wrong, message in (((1.0,), 'needs a centre of mass'), ((-1.0, [0, 0, 0]), 'negative'),
+                           ((Inertia.zero(), [0, 0, 0]), 'its own centre')):
+        with pytest.raises(ParameterError, match=message):
+            chain.with_payload(*wrong)

@@ -29,10 +29,23 @@ def test_possible_values_pass_and_are_kept(joints):
 
 
 def test_joints_introduce_themselves_by_the_terms_they_have(joints):
-    assert repr(joints) == '<JointPhysics, n = 3: rotor_inertia, viscous, coulomb, offset>'
+    assert repr(joints).startswith('<JointPhysics, n = 3: rotor_inertia = [')
+    assert repr(JointPhysics(viscous=[0.5, 1.25])) == (
+        '<JointPhysics, n = 2: viscous = [0.5, 1.25]>')
     assert repr(JointPhysics.zero(2)) == '<JointPhysics, n = 2: nothing>'
     coupled = replace(JointPhysics.zero(2), rotor_inertia=[np.nan, 0.0], coupling=np.eye(2))
-    assert repr(coupled) == '<JointPhysics, n = 2: rotor_inertia, coupling>'
+    assert repr(coupled) == '<JointPhysics, n = 2: rotor_inertia = [nan, 0], coupling>'
+
+
+@pytest.mark.parametrize('name', ['rotor_inertia', 'viscous', 'coulomb', 'offset'])
+def test_one_term_is_enough(name):
+    joints = JointPhysics(**{name: [1.0, 2.0, 3.0]})
+    joints.check(['a', 'b', 'c'])
+    for other in ('rotor_inertia', 'viscous', 'coulomb', 'offset'):
+        np.testing.assert_array_equal(getattr(joints, other),
+                                      [1.0, 2.0, 3.0] if other == name else np.zeros(3))
+    with pytest.raises(ParameterError, match=r'offset has shape \(2,\)'):
+        replace(joints, **{'coulomb': np.zeros(3), 'offset': np.zeros(2)})
 
 
 def test_they_refuse_to_be_changed(joints):

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """robot-dynamics generate, as a user calls it."""
 
+import shutil
+import subprocess
+
+import numpy as np
 import pytest
 from support.robots import URDF_FOLDER
 
+from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.cli.main import main
+
+#: A C and a C++ compiler, or nothing.
+COMPILERS = [word for word in (shutil.which('cc'), shutil.which('c++')) if word]
 
 ROBOT = str(URDF_FOLDER / 'planar_2r.urdf')
 
@@ -24,6 +32,40 @@ def test_python_is_written_and_runs(tmp_path):
     zero = [0.0, 0.0]
     assert namespace['planar_2r_inverse_dynamics'](zero, zero, zero, k)[1] == pytest.approx(
         9.81 * 0.72)
+
+
+def test_several_functions_go_into_one_file_that_cpp_can_use(tmp_path, capsys):
+    path = tmp_path / 'arm.c'
+    assert main(['generate', ROBOT, '--function', 'torque', 'jacobian', 'torque', '-o',
+                 str(path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(f'{path}: torque, jacobian of planar_2r, ')
+    assert printed[1] == f'{tmp_path / "arm.h"}: declarations, also for C++'
+    (tmp_path / 'main.cpp').write_text(
+        '#include "arm.h"\n#include <cstdio>\n'
+        'int main()\n{\n    double k[100], q[2] = {0.0, 0.0}, zero[2] = {0.0, 0.0};\n'
+        '    double tau[2], J[12];\n'
+        '    planar_2r_torque_constants(planar_2r_torque_mlc, planar_2r_torque_rotor,\n'
+        '        planar_2r_torque_coulomb, planar_2r_torque_viscous, planar_2r_torque_offset,\n'
+        '        planar_2r_torque_sharpness, k);\n'
+        '    planar_2r_torque(q, zero, zero, k, tau);\n'
+        '    planar_2r_jacobian_constants(k);\n    planar_2r_jacobian(q, k, J);\n'
+        '    std::printf("%.12g %.12g", tau[0], J[8]);\n}\n')
+    if len(COMPILERS) == 2:
+        compiler, cpp = COMPILERS
+        for command in ([compiler, '-std=c99', '-Wall', '-Wextra', '-Werror', '-pedantic', '-c',
+                         'arm.c'], [cpp, '-Wall', 'main.cpp', 'arm.o', '-lm', '-o', 'main']):
+            subprocess.run(command, check=True, cwd=tmp_path)
+        found = subprocess.run(['./main'], check=True, cwd=tmp_path, capture_output=True,
+                               text=True).stdout.split()
+        model, zero = compile_model(chain_from_urdf(ROBOT)), np.zeros(2)
+        assert [float(word) for word in found] == pytest.approx(
+            [model.torque(zero, zero, zero)[0], model.jacobian(zero)[4, 0]])
+
+
+def test_the_library_is_announced(tmp_path, capsys):
+    assert main(['generate', ROBOT, '--library', str(tmp_path / 'library')]) == 0
+    assert 'a CMake project with inverse_dynamics, torque' in capsys.readouterr().out
 
 
 def test_joint_physics_come_from_a_file(tmp_path, capsys):

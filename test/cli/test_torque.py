@@ -11,9 +11,13 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import (
     ElasticModel,
+    JointPhysics,
+    MlcEstimate,
     chain_from_urdf,
     compile_model,
+    minimal_parameters,
     read_joints_file,
+    write_parameters,
 )
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
@@ -82,6 +86,23 @@ def test_the_joints_file_is_taken_into_account(tmp_path, swing):
     joints.write_text('joints: {joint_3: {rotor_inertia: 2.0}}')
     changed = torques(tmp_path, '--trajectory', path, '--joints', str(joints))
     assert_close(changed - plain, 2.0 * qdd * (np.array(NAMES) == 'joint_3'), 1e-9)
+
+
+def test_identified_parameters_replace_those_of_the_description(tmp_path, swing, capsys):
+    t, q, qd, qdd = swing
+    path = write(tmp_path / 'a.csv', t, q=q, qd=qd, qdd=qdd)
+    chain = chain_from_urdf(ROBOT)
+    heavy = chain.with_standard_parameters(2.0 * chain.standard_parameters)
+    learned = heavy.with_joint_physics(JointPhysics(viscous=np.full(6, 5.0)))
+    file = tmp_path / 'parameters.yaml'
+    write_parameters(file, MlcEstimate.not_estimated(learned, minimal_parameters(learned)))
+    tau = torques(tmp_path, '--trajectory', path, '--parameters', str(file))
+    assert_close(tau, compile_model(learned).torque(q, qd, qdd), OTHER_IMPLEMENTATION)
+    joints = tmp_path / 'joints.yaml'
+    joints.write_text('joints: {joint_2: {stiffness: 900.0, rotor_inertia: 0.4}}\n')
+    assert main(['torque', str(ROBOT), '--trajectory', path, '--joints', str(joints),
+                 '--parameters', str(file)]) == 2
+    assert 'are those of rigid joints' in capsys.readouterr().err
 
 
 def test_a_plot_is_drawn(tmp_path, swing):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,8 +104,10 @@ class Model(KinematicFunctions):
     def __repr__(self) -> str:
         """Return what a reader wants to know first."""
         chain = self._chain
-        return (f'<Model of {chain.robot}: {len(chain)} joints from {chain.base} to {chain.tip}, '
-                f"{len(self._mlc)} minimal parameters, backend '{self._backend}'>")
+        in_use = replace(self._mlc, values=self.parameters)
+        return (f'<Model of {chain.robot}: {chain.joint_summary} from {chain.base} to '
+                f'{chain.tip}, {len(self._mlc)} minimal parameters ({in_use.first_elements(2)}), '
+                f"backend '{self._backend}'>")
 
     if not TYPE_CHECKING:  # a type checker that sees this would let every assignment pass
         def __setattr__(self, name: str, value: object) -> None:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,7 @@ from robot_dynamics_ros.dynamics.minimal.numeric_set import (
 )
 from robot_dynamics_ros.dynamics.minimal.structure import Structure, structure
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.files.bounds import one_line
 
 _CLOSED_FORMS: dict[str, Callable[[Chain, Structure], LinearForms]] = {
     'lin': lin_forms,
@@ -76,15 +78,50 @@ class MlcSet:
 
     def __repr__(self) -> str:
         """Return the name of the set and its first elements."""
-        first = [f'{name} = {value:.4g} {unit}'
-                 for name, value, unit in zip(self.names[:3], self.values, self.units)]
-        first += ['...'] * (len(self) > 3)
         return (f'<MlcSet {self.set}, n = {len(self.joint_names)}, p = {len(self)}: '
-                f'{", ".join(first)}>')
+                f'{self.first_elements()}>')
+
+    def first_elements(self, count: int = 3) -> str:
+        """Return the first elements with their values, for a line that introduces the set."""
+        first = [f'{name} = {value:.4g} {unit}'
+                 for name, value, unit in zip(self.names[:count], self.values, self.units)]
+        return ', '.join(first + ['...'] * (len(self) > count))
 
     def __len__(self) -> int:
         """Return the number of elements p."""
         return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is an element of this name."""
+        return name in self.names
+
+    def __getitem__(self, name: str) -> float:
+        """
+        Return the value of one element: ``mlc['k2_x']``.
+
+        :raises ParameterError: there is no such element.
+        """
+        if name not in self.names:
+            raise ParameterError(f"no element '{one_line(name)}' in the {self.set} set; it has "
+                                 f'{", ".join(self.names)}')
+        return float(self.values[self.names.index(name)])
+
+    def to_dataframe(self) -> Any:
+        """
+        Return a pandas DataFrame with the columns value, unit and formula, indexed by name.
+
+        :raises ParameterError: pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ParameterError('to_dataframe needs pandas: pip install pandas') from None
+        return DataFrame({'value': self.values, 'unit': self.units, 'formula': self.formulas},
+                         index=list(self.names))
 
     @cached_property
     def right_inverse(self) -> Array:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets of minimal linear combinations: what must hold for every chain."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,3 +222,24 @@ def test_the_closed_inertia_matrix_set_holds_where_axes_meet(seed):
     mlc = minimal_parameters(chain, 'inertia_matrix')
     assert mlc.findings == ()
     assert len(mlc) == len(minimal_parameters(replace(chain, gravity=np.zeros(3)), 'numeric'))
+
+
+def test_an_element_is_found_by_its_name(rng):
+    mlc = minimal_parameters(random_chain(rng, 3))
+    for name, value in zip(mlc.names, mlc.values):
+        assert mlc[name] == value and name in mlc
+    assert list(mlc) == list(mlc.names)
+    with pytest.raises(ParameterError, match=r"no element 'k9_x' in the lin set; it has U"):
+        mlc['k9_x']
+
+
+def test_a_table_for_pandas(rng, monkeypatch):
+    mlc = minimal_parameters(random_chain(rng, 2))
+    frames = SimpleNamespace(DataFrame=lambda columns, index: (columns, index))
+    monkeypatch.setitem(sys.modules, 'pandas', frames)
+    columns, index = mlc.to_dataframe()
+    assert index == list(mlc.names) and list(columns) == ['value', 'unit', 'formula']
+    assert list(columns['value']) == list(mlc.values)
+    monkeypatch.setitem(sys.modules, 'pandas', None)
+    with pytest.raises(ParameterError, match='pip install pandas'):
+        mlc.to_dataframe()

@@ -3,7 +3,8 @@
 Calls of compiled kernels from Python.
 
 The C extension `_entry` checks arrays and calls a kernel in about a hundred nanoseconds. Where
-it has not been built, ctypes calls the same kernels; that takes two microseconds.
+it has not been built, a built-in function made at run time does so for one state in two or three
+hundred (see `builtin_of`), and ctypes calls everything else.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.codegen.equations import WITH_WRENCH
 from robot_dynamics_ros.codegen.llvm.source import INPUT_POINTERS
+from robot_dynamics_ros.codegen.runtime.builtin import Builtin, builtin_of
 
 
 def _built_extension() -> Any:
@@ -93,12 +95,15 @@ class CtypesCall:
                  widths: tuple[int, ...], shape: tuple[int, ...], lanes: int) -> None:
         """Prepare the two functions."""
         self._single = _Single(single) if single else None
+        quick = builtin_of(single, constants, widths, shape) if single else None
+        #: `attempt` for one state with an array for the result; it may always decline.
+        self.quick: Builtin = _declines if quick is None else quick[0]
         self._batch = _Batch(batch) if batch else None
-        self._kept = owner, constants
+        self._kept = owner, constants, quick
         self._constants = ctypes.c_void_p(constants.ctypes.data)
         self._inputs = [(width,) for width in widths]
         self._unused = (None,) * (INPUT_POINTERS - len(widths))
-        self._shape = shape
+        self.shape = shape
         self._lanes = lanes
 
     def attempt(self, *inputs: Array, out: Array | None = None) -> Array | None:
@@ -112,8 +117,8 @@ class CtypesCall:
             if array.shape != shape:
                 return self._attempt_batch(inputs, out)
             copies.append(array.tobytes())
-        result = np.empty(self._shape) if out is None else out
-        if self._single is None or not _fits(result, self._shape):
+        result = np.empty(self.shape) if out is None else out
+        if self._single is None or not _fits(result, self.shape):
             return None
         writable: Any = result  # for the type checker, which knows no buffers in Python 3.11
         pointer = ctypes.byref(ctypes.c_double.from_buffer(writable)) if result.size else None
@@ -128,8 +133,8 @@ class CtypesCall:
                or (out is not None and np.may_share_memory(array, out))
                for array, shape in zip(inputs, self._inputs)):
             return None
-        result = np.empty((count, *self._shape)) if out is None else out
-        if not _fits(result, (count, *self._shape)):
+        result = np.empty((count, *self.shape)) if out is None else out
+        if not _fits(result, (count, *self.shape)):
             return None
         if count < self._lanes:
             rows = (self.attempt(*(array[i] for array in inputs), out=result[i])
@@ -149,15 +154,24 @@ def _fits(out: Array, shape: tuple[int, ...]) -> bool:
             and out.flags.carray)
 
 
+def _declines(*_: Any) -> None:
+    """Return None: there is no kernel for these arguments."""
+
+
 def ctypes_function(fallback: Callable[..., Array], calls: Calls, key: str,
                     key_with_wrench: str) -> Callable[..., Array]:
     """Return a function without the C extension; see `new_function`."""
+    empty = np.empty
+
     @wraps(fallback)
     def function(*inputs: Any, wrench: ArrayLike | None = None, out: Array | None = None,
                  **others: Any) -> Array:
         arrays = inputs if wrench is None else (*inputs, wrench)
-        call = calls[0].get(key if wrench is None else key_with_wrench)
+        call: Any = calls[0].get(key if wrench is None else key_with_wrench)
         if call is not None and not others:
+            result: Array | None = call.quick(*arrays, empty(call.shape) if out is None else out)
+            if result is not None:
+                return result
             result = call.attempt(*arrays, out=out)
             if result is not None:
                 return result

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of compiled kernels: the C extension, and ctypes in its place."""
+"""Calls of compiled kernels: the C extension, and what takes its place."""
 
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -10,16 +11,26 @@ from support.chains import random_states
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import compile_model
-from robot_dynamics_ros.codegen.runtime import entry
+from robot_dynamics_ros.codegen.llvm.machine import loaded_function
+from robot_dynamics_ros.codegen.runtime import builtin, entry
 from robot_dynamics_ros.errors import StateError
 
 needs_c = pytest.mark.skipif(entry.C_ENTRY is None, reason='the C entry point was not built')
 
 
-@pytest.fixture(params=[pytest.param('C', marks=needs_c), 'ctypes'])
-def model(request, demo_arm, monkeypatch):
-    if request.param == 'ctypes':
+WAYS = [pytest.param('C', marks=needs_c), 'builtin', 'ctypes']
+
+
+def take(way, monkeypatch):
+    if way != 'C':
         monkeypatch.setattr(entry, 'C_ENTRY', None)
+    if way == 'ctypes':
+        monkeypatch.setattr(builtin, '_usual_objects', lambda: False)
+
+
+@pytest.fixture(params=WAYS)
+def model(request, demo_arm, monkeypatch):
+    take(request.param, monkeypatch)
     return compile_model(demo_arm, 'llvm')
 
 
@@ -82,6 +93,31 @@ def test_after_its_first_use_a_function_goes_straight_to_machine_code(model, rng
             model.parameters = model.parameters
 
 
+def test_no_reference_is_kept_or_lost(model):
+    zero, out = np.zeros(7), np.empty(7)
+    model.torque(zero, zero, zero, out=out)
+    before = [sys.getrefcount(each) for each in (zero, out, None, np.ndarray)]
+    for _ in range(1000):
+        model.torque(zero, zero, zero, out=out)
+        model.torque(zero, zero, zero.tolist(), out=out)  # declined
+        model.torque(zero, zero, zero)
+    after = [sys.getrefcount(each) for each in (zero, out, None, np.ndarray)]
+    assert np.abs(np.subtract(after, before)).max() < 100
+
+
+def test_a_kernel_becomes_a_builtin_function():
+    kernel = loaded_function('define i32 @k(ptr %a, ptr %b, ptr %c, ptr %d, ptr %k, ptr %out) {\n'
+                             '%x = load double, ptr %b\n%y = load double, ptr %k\n'
+                             '%z = fmul double %x, %y\nstore double %z, ptr %out\n'
+                             'ret i32 0\n}', 'k')
+    function, _ = builtin.builtin_of(kernel.address, np.array([3.0]), (2, 1), (1, 1))
+    out = np.zeros((1, 1))
+    assert function(np.zeros(2), np.array([7.0]), out) is out
+    np.testing.assert_array_equal(out, [[21.0]])
+    assert function(np.zeros(2), np.array([7.0]), np.zeros(1)) is None
+    assert function(np.zeros(2), np.array([7.0]), out, out) is None
+
+
 def test_models_are_freed(demo_arm):
     model = compile_model(demo_arm, 'llvm')
     zero = np.zeros(7)
@@ -99,17 +135,13 @@ def fallback(*args, **others):
     return 'fallback', len(args), sorted(others)
 
 
-WAYS = [pytest.param('C', marks=needs_c), 'ctypes']
-
-
 @pytest.mark.parametrize('way', WAYS)
 class TestAlone:
     """Functions and calls without a kernel."""
 
     @pytest.fixture(autouse=True)
     def chosen(self, way, monkeypatch):
-        if way == 'ctypes':
-            monkeypatch.setattr(entry, 'C_ENTRY', None)
+        take(way, monkeypatch)
 
     def call(self, **options):
         settings = {'single': 0, 'batch': 0, 'owner': None, 'constants': np.zeros(1),
@@ -134,13 +166,19 @@ class TestAlone:
 
     def test_a_kernel_is_not_run_on_other_arrays(self):
         call = self.call(single=1, batch=1)  # calling these addresses would crash
+        function = entry.new_function(fallback, [{'f': call}], 'f')
+        for arguments in ((), (np.zeros(2), np.zeros(2)), (None,), (np.zeros(()),),
+                          (np.float64(1.0),)):
+            assert function(*arguments)[0] == 'fallback'
         for array in (np.zeros(3), np.zeros(2, np.float32), np.zeros(2, '>f8'), [0.0, 0.0],
                       np.zeros((9, 3)), np.zeros((9, 2), order='F'), np.ma.zeros(2)):
             assert call.attempt(array) is None
+            assert function(array)[0] == 'fallback'
         read_only = np.zeros(2)
         read_only.flags.writeable = False
         for out in (np.zeros(3), np.zeros((1, 2)), np.zeros(4)[::2], read_only, [0.0, 0.0]):
             assert call.attempt(np.zeros(2), out=out) is None
+            assert function(np.zeros(2), out=out)[0] == 'fallback'
         many = np.zeros((9, 2))
         assert call.attempt(many, out=many) is None
 

@@ -23,8 +23,8 @@ from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.files import read_recording, write_recording
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.files.atomic_file import write_atomically
-from robot_dynamics_ros.files.bounds import one_line
-from robot_dynamics_ros.files.checked_yaml import mapping, number, read_yaml
+from robot_dynamics_ros.files.bounds import one_line, read_bounded
+from robot_dynamics_ros.files.checked_yaml import mapping, name, names, read_yaml, row
 
 FORMAT = 1
 _TOP = ('format', 'robot', 'base', 'tip', 'gravity', 'locked', 'stages')
@@ -178,16 +178,15 @@ class CalibrationFolder:
         """Return the chain that was calibrated, with what its joints file says, and the file."""
         content, where = self.read(), str(self._state)
         try:
-            if self.description.stat().st_size > _LARGEST:
-                raise ParameterError(f'{self.description}: too large for a description')
-            text = self.description.read_text(encoding='utf-8')
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_bounded(self.description, _LARGEST, ParameterError).decode()
+        except UnicodeDecodeError as error:
             raise ParameterError(f'{self.description}: cannot be read: {error}') from error
         gravity = content.get('gravity')
         if gravity is not None:
-            gravity = [number(each, f'{where}: gravity') for each in gravity]
-        chain = chain_from_urdf_text(text, base=content.get('base'), tip=content.get('tip'),
-                                     gravity=gravity, locked=content.get('locked') or None)
+            gravity = row(gravity, f'{where}: gravity', 3)
+        base, tip = (name(content.get(key), f'{where}: {key}') for key in ('base', 'tip'))
+        chain = chain_from_urdf_text(text, base=base, tip=tip, gravity=gravity, locked=names(
+            content.get('locked'), f'{where}: locked') or None)
         file = read_joints_file(self.joints)
         return file.applied_to(chain), file
 

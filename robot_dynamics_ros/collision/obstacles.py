@@ -24,6 +24,7 @@ import numpy as np
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.shapes import Shape, rotation_from_rpy
 from robot_dynamics_ros.errors import CollisionError, ParameterError
+from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, number, read_yaml, row
 
 #: How many numbers describe the size of each kind.
@@ -52,9 +53,10 @@ def read_obstacles(path: str | Path) -> tuple[Obstacle, ...]:
     try:
         content = mapping(read_yaml(path), str(path), ('format', 'obstacles'))
         if content.get('format') != 1:
-            raise CollisionError(f'{path}: format must be 1, got {content.get("format")!r}')
+            raise CollisionError(f'{path}: format must be 1, got '
+                                 f'{one_line(repr(content.get("format")))}')
         entries = mapping(content.get('obstacles'), f'{path}: obstacles')
-        return tuple(_obstacle(str(name), entry, f'{path}: {name}')
+        return tuple(_obstacle(str(name), entry, f'{path}: {one_line(name)}')
                      for name, entry in entries.items())
     except ParameterError as error:
         raise CollisionError(str(error)) from error
@@ -70,7 +72,8 @@ def _obstacle(name: str, entry: Any, where: str) -> Obstacle:
     size = ([number(given, f'{where}: {kind}')] if count == 1
             else row(given, f'{where}: {kind}', count))
     if min(size) <= 0.0 and not (kind == 'capsule' and size[0] > 0.0 and size[1] == 0.0):
-        raise CollisionError(f'{where}: sizes of a {kind} must be positive, got {given}')
+        raise CollisionError(f'{where}: sizes of a {kind} must be positive, got '
+                             f'{one_line(given)}')
     xyz, rpy = (row(fields.get(key, [0.0, 0.0, 0.0]), f'{where}: {key}', 3)
                 for key in ('xyz', 'rpy'))
     return Obstacle(name, Shape(kind, tuple(size),

@@ -107,6 +107,22 @@ def row(content: Any, where: str, length: int) -> list[float]:
     return [number(value, where) for value in content]
 
 
+def names(content: Any, where: str) -> list[str]:
+    """Return content as a list of names; nothing counts as none; `where` is its place."""
+    if content is None:
+        return []
+    if not isinstance(content, list) or not all(isinstance(each, str) for each in content):
+        raise ParameterError(f'{where}: expected a list of names, got {_shown(content)}')
+    return content
+
+
+def name(content: Any, where: str) -> str | None:
+    """Return content as a name, or None; `where` is its place in the file."""
+    if content is not None and not isinstance(content, str):
+        raise ParameterError(f'{where} must be a name, got {_shown(content)}')
+    return content
+
+
 def matrix(content: Any, where: str) -> list[list[float]]:
     """Return content as the rows of a square matrix; `where` is its place in the file."""
     if not isinstance(content, list) or not content:

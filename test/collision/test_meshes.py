@@ -65,6 +65,14 @@ def test_a_mesh_that_names_other_files_is_not_read(tmp_path):
     assert read_mesh('part.dae', [tmp_path]) is None
 
 
+@pytest.mark.parametrize('content', [
+    'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99999999999999999999', 'v 0 0 0\nf 1 2 3', 'v 0 0 inf'])
+def test_a_damaged_mesh_is_not_read(tmp_path, content):
+    """A corner number beyond 64 bits came out as an OverflowError."""
+    (tmp_path / 'part.obj').write_text(content, encoding='utf-8')
+    assert read_mesh('part.obj', [tmp_path]) is None
+
+
 def test_a_full_path_is_opened_below_installed_packages_only(tmp_path, monkeypatch):
     share = tmp_path / 'prefix' / 'share' / 'arm'
     share.mkdir(parents=True)

@@ -55,7 +55,7 @@ def read_mesh(name: str, folders: Sequence[Path]) -> Mesh | None:
         return None
     try:
         mesh = reader(read_bounded(path, _LARGEST_FILE, UrdfError))
-    except (UrdfError, ValueError):
+    except (UrdfError, ValueError, IndexError, OverflowError):
         return None
     usable = (mesh.vertices.size and np.all(np.abs(mesh.vertices) <= LARGEST_NUMBER)  # nor NaN
               and np.all((mesh.faces >= 0) & (mesh.faces < len(mesh.vertices))))
@@ -90,7 +90,8 @@ def _stl(data: bytes) -> Mesh:
     if len(data) == _HEADER + _TRIANGLE * count:
         record = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('rest', '<u2')])
         corners = np.frombuffer(data, record, count, _HEADER)['corners']
-        vertices = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
+        with np.errstate(invalid='ignore'):  # a signalling NaN
+            vertices = np.asarray(corners, dtype=np.float64).reshape(-1, 3)
     else:
         vertices = _numbers_after(data, b'vertex')
     return _joined(vertices, np.arange(len(vertices) // 3 * 3).reshape(-1, 3))

@@ -20,6 +20,7 @@ from contextlib import redirect_stdout
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
@@ -103,6 +104,7 @@ class GuardedServer:
             raise ViewError('viser is not installed; `pip install robot_dynamics_ros[view]`, or '
                             '`pip install viser`') from None
         self.token = secrets.token_hex(_TOKEN_BYTES)
+        self._pages: WeakSet[Any] = WeakSet()  # their connections
         guard = Guard(self.token, address)
         port = _free_port(address, port)
         guarded = []
@@ -137,9 +139,11 @@ class GuardedServer:
                               request.headers.get('Origin'))
             if path is None:
                 return connection.respond(403, 'Open the whole address that was printed.\n')
-            if (request.headers.get('Upgrade') == 'websocket'
-                    and len(self.viser.get_clients()) >= MOST_PAGES):
-                return connection.respond(503, 'Too many pages are open.\n')
+            if (request.headers.get('Upgrade') or '').lower() == 'websocket':
+                # viser counts a page only after its first message
+                if sum(each.state.name != 'CLOSED' for each in self._pages) >= MOST_PAGES:
+                    return connection.respond(503, 'Too many pages are open.\n')
+                self._pages.add(connection)
             request.path = path
             answer = process_request(connection, request)
             if answer is not None:

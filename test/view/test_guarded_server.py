@@ -8,6 +8,7 @@ viser = pytest.importorskip('viser', reason='viser is not installed')
 from websockets.exceptions import InvalidStatus  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
+from robot_dynamics_ros.view import guarded_server  # noqa: E402
 from robot_dynamics_ros.view.guarded_server import (  # noqa: E402
     Guard,
     GuardedServer,
@@ -103,6 +104,15 @@ def test_the_page_listens_on_this_machine_only_and_cannot_be_shared(server):
     assert server.url.startswith('http://127.0.0.1:')
     handlers = server.viser._websock_server._incoming_handlers
     assert not any('Share' in message.__name__ for message in handlers)
+
+
+def test_pages_that_say_nothing_count_too(monkeypatch):
+    """Viser counts a page after its first message: 25 of 16 were let in."""
+    monkeypatch.setattr(guarded_server, 'MOST_PAGES', 2)
+    with GuardedServer(port=0) as own, socket(own, f'/{own.token}'), socket(own, f'/{own.token}'):
+        with pytest.raises(InvalidStatus, match='503'), socket(own, f'/{own.token}'):
+            pass
+        assert get(own, f'/{own.token}/')[0] == 200
 
 
 def test_every_server_has_a_token_of_its_own(server):

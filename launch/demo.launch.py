@@ -26,7 +26,9 @@ def make_nodes(context):
         'parameter_error': float(value(context, 'parameter_error'))})]
     if switched_on(context, 'learn'):
         nodes.append(node(context, 'live_view', remappings=[
-            ('mlc', 'identification/mlc'), ('progress', 'excitation/progress')]))
+            ('mlc', 'identification/mlc'), ('progress', 'excitation/progress'),
+            ('start', 'excitation/start'), ('stop', 'excitation/stop'),
+            ('reset', 'identification/reset'), ('save', 'identification/save')]))
     if switched_on(context, 'excite'):
         output = f'{value(context, "controller_name")}/joint_trajectory'
         nodes.append(node(context, 'excitation', remappings=[('~/joint_trajectory', output)]))

@@ -9,11 +9,13 @@ with PID alone, with feedforward of the URDF, and with feedforward of the calibr
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.chain.chain import Chain
@@ -36,6 +38,10 @@ SLOW = 4.0
 AROUND = 7.0
 #: Static test and ways to the start [s].
 BESIDE = 150.0
+#: Longest time to wait for the address of the live page [s].
+PAGE = 30.0
+#: File of what was learned over time.
+HISTORY = 'history.npz'
 #: Velocity of the rehearsal, as a part of that of the motion, and times that it is played.
 REHEARSAL, REPETITIONS = 0.1, 2
 
@@ -65,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--speed', metavar='X', type=float, default=3.0,
                         help='simulated seconds per second, where the machine is fast enough '
                         '(default: %(default)s)')
+    parser.add_argument('--no-page', action='store_true',
+                        help='do not serve the live page in the browser')
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,6 +116,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
             # in real time as on a robot: the machine may be busy
             'joint_state_timeout': 0.5 * max(arguments.speed, 1.0)},
             {'~/joint_trajectory': CONTROLLER})
+        _show_live(nodes, listening, arguments, folder)
         moving = BESIDE + arguments.learning * (REPETITIONS + 1.0 / REHEARSAL)
         nodes.wait('calibration', START + SLOW * moving, LogTail(result.log_file).show)
         calibrated = {'robot_description': result.description.read_text(encoding='utf-8'),
@@ -125,6 +134,26 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
                    START + len(WAYS) * SLOW * (arguments.duration + AROUND))
     return DemoResult(chain, _truth(chain, arguments), read_parameters(result.parameters, chain),
                       tuple(load_tracked_motions(folder / 'tracking.npz')))
+
+
+def _show_live(nodes: NodeProcesses, listening: dict[str, Any], arguments: argparse.Namespace,
+               folder: Path) -> None:
+    """Learn beside the calibration, and show it on a page whose address is printed."""
+    nodes.start('identification', {
+        **listening, 'parameters_file': str(arguments.output.resolve() / 'learned.yaml')})
+    nodes.start('live_view', {
+        **listening, 'page': not arguments.no_page, 'history_file': str(folder / HISTORY)},
+        {'mlc': 'identification/mlc', 'progress': 'calibration/progress',
+         'stop': 'calibration/stop', 'reset': 'identification/reset',
+         'save': 'identification/save'})
+    end = time.monotonic() + PAGE
+    while not arguments.no_page and time.monotonic() < end:
+        if found := re.search(r'live page: \S+', nodes.output('live_view')):
+            print(found.group(), flush=True)
+            return
+        if nodes.exit_codes()['live_view'] is not None or 'no page' in nodes.output('live_view'):
+            return
+        time.sleep(0.1)
 
 
 class LogTail:

@@ -77,7 +77,7 @@ class RobotPage:
     def _add_switches(self, shown: Sequence[str]) -> None:
         with self._gui.add_folder('Show'):
             for name in OVERLAYS:
-                box = self._gui.add_checkbox(_LABELS[name], name in shown)
+                box = self._gui.add_checkbox(_LABELS[name], initial_value=name in shown)
                 box.on_update(lambda event, name=name: self.scene.show(name, event.target.value))
             if self.robot.chain is not None:
                 words = ('orange: URDF, blue: identified' if self.robot.identified is not None
@@ -88,7 +88,7 @@ class RobotPage:
         moment, point = motion.lowest(self.robot, self.scene.positions)
         self.scene.floor = float(point[2]) if floor is None else floor
         with self._gui.add_folder('Motion'):
-            self._playing = self._gui.add_checkbox('play', True)
+            self._playing = self._gui.add_checkbox('play', initial_value=True)
             self._time = self._gui.add_slider(
                 'time [s]', min=0.0, max=max(motion.duration, 1e-3),
                 step=max(motion.duration / 500.0, 1e-3), initial_value=0.0)

@@ -50,7 +50,7 @@ NODES = {
     'commands_identification': (IdentificationNode, {'effort_source': 'commands'}),
     'payload_identification': (PayloadIdentificationNode, {}),
     'simulated_robot': (SimulatedRobotNode, {'simulation_rate': 200.0}),
-    'live_view': (LiveViewNode, {'history_file': NOWHERE}),
+    'live_view': (LiveViewNode, {'history_file': NOWHERE, 'page_port': 0}),
     'tracking_experiment': (TrackingExperimentNode, {
         'output': NOWHERE,
         'motion_duration': 1.0, 'approach_duration': 0.5}),

@@ -15,6 +15,9 @@ NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'
 #: Longest time for starting, loading and anything that is waited for [s].
 PATIENCE = 60.0
 
+#: Lets a page draw more seldom.
+SLOW = 'window.requestAnimationFrame = f => setTimeout(() => f(performance.now()), %g)'
+
 
 def browser_path():
     """Return the path of an installed browser, or None."""
@@ -24,10 +27,10 @@ def browser_path():
 class Browser:
     """A browser without a window, with one page; use it in a `with` block."""
 
-    def __init__(self, width=1280, height=800, scale=1.0, dark=False):
+    def __init__(self, width=1280, height=800, scale=1.0, dark=False, fps=None):
         self._size = {'width': width, 'height': height, 'deviceScaleFactor': scale,
                       'mobile': width < 600}
-        self._dark = dark
+        self._dark, self._fps = dark, fps
         self._number = 0
         self.errors = []
 
@@ -51,6 +54,8 @@ class Browser:
         self._call('Page.enable')
         self._call('Runtime.enable')
         self._call('Emulation.setDeviceMetricsOverride', **self._size)
+        if self._fps is not None:  # drawing without a graphics card takes long
+            self._call('Page.addScriptToEvaluateOnNewDocument', source=SLOW % (1000 / self._fps))
         if self._dark:
             self._call('Emulation.setEmulatedMedia', features=[
                 {'name': 'prefers-color-scheme', 'value': 'dark'}])
@@ -94,9 +99,15 @@ class Browser:
         return self.evaluate('document.body ? document.body.innerText : ""')
 
     def click(self, text):
-        """Click the button with a text."""
-        self.evaluate('[...document.querySelectorAll("button")].find(b => b.innerText.trim() === '
-                      f'{json.dumps(text)}).click()')
+        """Click what has a text, a button or a tab, with the mouse."""
+        x, y = self.evaluate(
+            '(() => { const found = [...document.querySelectorAll("*")].filter(each => '
+            f'(each.innerText || "").trim() === {json.dumps(text)}).pop();'
+            'found.scrollIntoView({block: "center"}); const box = found.getBoundingClientRect();'
+            'return [box.x + box.width / 2, box.y + box.height / 2]; })()')
+        for kind in ('mousePressed', 'mouseReleased'):
+            self._call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left',
+                       clickCount=1)
 
     def wait(self, condition, patience=PATIENCE):
         """Wait until a condition holds."""

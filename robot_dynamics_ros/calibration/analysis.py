@@ -36,6 +36,7 @@ from robot_dynamics_ros.estimation.payload.wording import joints_entry, payload_
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.files.checked_yaml import read_yaml
 from robot_dynamics_ros.motion.joint_state import JointSamples
+from robot_dynamics_ros.picture.robot_picture import picture_if_possible
 
 
 class Analysis:
@@ -176,7 +177,9 @@ class Analysis:
         self.note('\n'.join([self.summary, *(f'  {reason}' for reason in (
             () if verdict.passed else verdict.reasons))]))
         self.folder.write(self.folder.report, html_report(
-            self.result, [path.name for path in self.folder.recording_paths(Stage.MOTION.value)]))
+            self.result, [path.name for path in self.folder.recording_paths(Stage.MOTION.value)],
+            picture=picture_if_possible(self.folder.description, self.chain.joint_names,
+                                        self.result.comparison.farthest_posture())))
 
     def write(self) -> None:
         """

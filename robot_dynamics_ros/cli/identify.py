@@ -34,6 +34,7 @@ from robot_dynamics_ros.estimation.settings import (
     REFINEMENTS,
     IdentificationSettings,
 )
+from robot_dynamics_ros.picture.robot_picture import picture_if_possible
 
 #: Exit code of an identification that is not to be trusted.
 NOT_PASSED = 1
@@ -104,7 +105,11 @@ def run(arguments: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ParameterError(f'{folder}: cannot be written: {error.strerror}') from error
-    write_file(report, html_report(result, [path.name for path in arguments.recordings]))
+    picture = picture_if_possible(arguments.robot, robot.chain.joint_names,
+                                  result.comparison.farthest_posture(),
+                                  arguments.meshes)
+    write_file(report, html_report(result, [path.name for path in arguments.recordings],
+                                   picture=picture))
     write_parameters(parameters, result.estimate)
     print(summary(result))
     print(f'\n{report}\n{parameters}')

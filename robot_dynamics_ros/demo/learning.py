@@ -18,14 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
+from robot_dynamics_ros.calibration.stages import Stage
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.support.share_folder import share_folder
+from robot_dynamics_ros.demo.learning_curve import learning_curve
 from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
 from robot_dynamics_ros.demo.report import DemoResult, parameter_table, tracking_table, write
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
+from robot_dynamics_ros.motion.playing.lively_motion import middle_position
 from robot_dynamics_ros.motion.playing.tracked_motion import load_tracked_motions
+from robot_dynamics_ros.picture.robot_picture import picture_if_possible
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 #: The demo does not meet other robots: loopback only, and a namespace of its own.
@@ -40,8 +44,6 @@ AROUND = 7.0
 BESIDE = 150.0
 #: Longest time to wait for the address of the live page [s].
 PAGE = 30.0
-#: File of what was learned over time.
-HISTORY = 'history.npz'
 #: Velocity of the rehearsal, as a part of that of the motion, and times that it is played.
 REHEARSAL, REPETITIONS = 0.1, 2
 
@@ -116,7 +118,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
             # in real time as on a robot: the machine may be busy
             'joint_state_timeout': 0.5 * max(arguments.speed, 1.0)},
             {'~/joint_trajectory': CONTROLLER})
-        _show_live(nodes, listening, arguments, folder)
+        _show_live(nodes, listening, arguments)
         moving = BESIDE + arguments.learning * (REPETITIONS + 1.0 / REHEARSAL)
         nodes.wait('calibration', START + SLOW * moving, LogTail(result.log_file).show)
         calibrated = {'robot_description': result.description.read_text(encoding='utf-8'),
@@ -132,17 +134,21 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
             'topics': list(WAYS.values()), 'motion_duration': arguments.duration})
         nodes.wait('tracking_experiment',
                    START + len(WAYS) * SLOW * (arguments.duration + AROUND))
+    recordings = result.recordings(Stage.MOTION.value, chain)
+    effort = read_joints_file(result.joints).effort_semantics(chain)
     return DemoResult(chain, _truth(chain, arguments), read_parameters(result.parameters, chain),
-                      tuple(load_tracked_motions(folder / 'tracking.npz')))
+                      tuple(load_tracked_motions(folder / 'tracking.npz')),
+                      learning_curve(chain, effort, recordings[0]) if recordings else None,
+                      picture_if_possible(urdf, chain.joint_names, middle_position(chain)))
 
 
-def _show_live(nodes: NodeProcesses, listening: dict[str, Any], arguments: argparse.Namespace,
-               folder: Path) -> None:
+def _show_live(nodes: NodeProcesses, listening: dict[str, Any],
+               arguments: argparse.Namespace) -> None:
     """Learn beside the calibration, and show it on a page whose address is printed."""
     nodes.start('identification', {
         **listening, 'parameters_file': str(arguments.output.resolve() / 'learned.yaml')})
     nodes.start('live_view', {
-        **listening, 'page': not arguments.no_page, 'history_file': str(folder / HISTORY)},
+        **listening, 'page': not arguments.no_page},
         {'mlc': 'identification/mlc', 'progress': 'calibration/progress',
          'stop': 'calibration/stop', 'reset': 'identification/reset',
          'save': 'identification/save'})

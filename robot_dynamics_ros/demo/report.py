@@ -13,9 +13,20 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.terminal import short, table
+from robot_dynamics_ros.demo.learning_curve import LearningCurve
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
-from robot_dynamics_ros.estimation.identification.report import STYLE
-from robot_dynamics_ros.estimation.identification.report_chart import Line, line_chart
+from robot_dynamics_ros.estimation.identification.report_chart import (
+    Change,
+    Line,
+    change_chart,
+    line_chart,
+)
+from robot_dynamics_ros.estimation.identification.report_page import (
+    page,
+    percent,
+    picture_of_robot,
+    scrolling,
+)
 from robot_dynamics_ros.estimation.online import OnlineEstimator
 from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 
@@ -36,12 +47,16 @@ class DemoResult:
     :param truth: the robot that was simulated.
     :param estimate: result of the calibration.
     :param motions: the motion with PID alone, with the URDF and with the calibration.
+    :param curve: torque error while learning; None = not known.
+    :param picture: picture of the robot as PNG; None = none.
     """
 
     chain: Chain
     truth: Chain
     estimate: MlcEstimate
     motions: tuple[TrackedMotion, ...]
+    curve: LearningCurve | None = None
+    picture: bytes | None = None
 
     @property
     def successful(self) -> bool:
@@ -95,10 +110,8 @@ def _page(result: DemoResult) -> str:
     facts = {'samples used': f'{result.estimate.samples}',
              'PID alone': f'{1e3 * alone:.2f} mrad', 'with the URDF': f'{1e3 * urdf:.2f} mrad',
              'with the calibration': f'{1e3 * learned:.2f} mrad'}
-    return '\n'.join([
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
-        f'<title>{escape(result.chain.robot)}: calibrated</title>',
-        f'<style>{STYLE}</style></head><body>',
+    return page(f'{result.chain.robot}: calibrated', [
+        picture_of_robot(result.picture, result.chain.robot),
         f'<h1>{escape(result.chain.robot)}: calibrated</h1>',
         '<p class="soft">A simulated arm that differs from its URDF, calibrated over ROS 2; '
         '<a href="calibration/report.html">report of the calibration</a>, '
@@ -110,7 +123,33 @@ def _page(result: DemoResult) -> str:
         '<div class="facts">', *(f'<div><b>{escape(value)}</b>{escape(name)}</div>'
                                  for name, value in facts.items()), '</div>',
         '<h2>Tracking errors</h2>', _key(result), *_tracking_charts(result),
-        '<h2>Minimal parameters</h2>', _parameter_rows(result), '</body></html>'])
+        _learning(result), _changes(result),
+        '<h2>Minimal parameters</h2>', scrolling(_parameter_rows(result))])
+
+
+def _learning(result: DemoResult) -> str:
+    """Return the learning curve."""
+    curve = result.curve
+    if curve is None:
+        return ''
+    return ('<h2>Learning curve</h2><p>Torque error of the online estimator along the exciting '
+            f'motion: {percent(float(curve.errors[0]))} with the URDF, '
+            f'{percent(float(curve.errors[-1]))} at the end. What is learned is used once the '
+            'gate accepts it.</p>'
+            + line_chart(curve.times, [Line('model', 100.0 * curve.errors)], 'torque error [%]',
+                         200, 'torque error while learning'))
+
+
+def _changes(result: DemoResult) -> str:
+    """Return how the parameters differ from the URDF, with their confidence."""
+    changes = [Change(name, (found - urdf) / size, 2.0 * sigma / size)
+               for name, (urdf, found, sigma, _) in result.parameters.items()
+               if (size := max(abs(urdf), abs(found))) > 0.0 and np.isfinite(sigma)]
+    if not changes:
+        return ''
+    return ('<h2>Changes from the URDF</h2><p class="soft">Difference over the larger of both '
+            'values; the line is ±2 σ.</p>'
+            + change_chart(changes, 'changes of the parameters from the URDF'))
 
 
 def _key(result: DemoResult) -> str:
@@ -127,9 +166,8 @@ def _tracking_charts(result: DemoResult) -> list[str]:
     for j, name in enumerate(ways[0].joint_names):
         lines = [Line(style, _on(t, way.times, 1e3 * way.errors[:, j]))
                  for style, way in zip(_STYLES, ways)]
-        charts.append(f'<section class="joint"><h3>{escape(name)}</h3>'
-                      f'{line_chart(t, lines, "mrad", 120, f"tracking error of {name}")}'
-                      '</section>')
+        chart = line_chart(t, lines, 'error [mrad]', 140, f'tracking error of {name}')
+        charts.append(f'<section class="joint"><h3>{escape(name)}</h3>{chart}</section>')
     return charts
 
 

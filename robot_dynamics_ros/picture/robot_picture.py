@@ -6,6 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.picture.drawn_robot import drawn_robot
 from robot_dynamics_ros.picture.renderer import camera_for, png, render
 from robot_dynamics_ros.picture.shadow import shadow
@@ -31,6 +35,23 @@ def robot_picture(source: str | os.PathLike[str], positions: Mapping[str, float]
     robot = drawn_robot(source, folders=folders)
     links = robot.placed({**robot.rest(), **(positions or {})})
     return picture_of(links, links, width, height)
+
+
+def picture_if_possible(source: str | os.PathLike[str], joint_names: Sequence[str], q: ArrayLike,
+                        folders: Sequence[str | os.PathLike[str]] = ()) -> bytes | None:
+    """
+    Return a small picture for a report; None where the robot cannot be drawn.
+
+    :param source: path or text of a URDF.
+    :param joint_names: names of n joints.
+    :param q: (n,) their positions [rad, m].
+    :param folders: folders with mesh files.
+    """
+    positions = dict(zip(joint_names, np.asarray(q, dtype=np.float64).tolist()))
+    try:
+        return robot_picture(source, positions, width=440, height=400, folders=folders)
+    except RobotDynamicsError:
+        return None
 
 
 def picture_of(solids: Sequence[Solid], standing: Sequence[Solid], width: int, height: int,

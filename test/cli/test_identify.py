@@ -50,7 +50,7 @@ def output(recording, tmp_path_factory):
 class Page(HTMLParser):
     """Collects what a page refers to, and checks that elements are closed in order."""
 
-    VOID = ('meta', 'line', 'br')
+    VOID = ('meta', 'line', 'br', 'img')
 
     def __init__(self):
         super().__init__()
@@ -75,14 +75,42 @@ def test_the_report_is_one_whole_page_without_outside_resources(output, truth):
     text = (output / 'report.html').read_text(encoding='utf-8')
     page = Page()
     page.feed(text)
-    assert page.open == [] and page.references == []
+    assert page.open == []
+    picture, = page.references  # of the robot
+    assert picture.startswith('data:image/png;base64,')
     assert not re.search(r'url\(|@import|<script|https?:', text)
     assert text.index('Passed') < text.index('<svg')  # the verdict comes first
     for word in (*truth.joint_names, 'U2_33', 'Fc1', 'Excitation', 'Excluded data', 'Findings'):
         assert word in page.text, word
-    # torque, residual and the friction curve over the measured points
-    assert text.count('<svg viewBox="0 0 900') == 3 * len(truth)
-    assert text.count('<circle class="point"') > 20 * len(truth)
+    # torque, residual and the friction curve over the measured points; changes from the URDF
+    assert text.count('<svg viewBox="0 0 900') == 3 * len(truth) + 1
+    assert text.count('<svg viewBox="0 0 450') == 2 * len(truth)  # residuals over q and qd
+    assert text.count('<circle class="point"') > 60 * len(truth)
+    for word in ('time [s]', 'velocity [rad/s]', 'position [rad]', 'torque [N m]', 'change [%]'):
+        assert word in page.text, word
+
+
+def test_the_report_can_be_read_on_a_phone_and_in_the_dark(output):
+    text = (output / 'report.html').read_text(encoding='utf-8')
+    assert '<meta name="viewport" content="width=device-width' in text
+    assert 'prefers-color-scheme: dark' in text
+    assert text.count('<div class="scroll"><table>') == text.count('<table>')
+
+
+def test_the_report_does_not_call_uncertain_parameters_known(output):
+    text = (output / 'report.html').read_text(encoding='utf-8')
+    rows = re.findall(r'<tr class="(\w+)">.*?<td>(?:[^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>'
+                      r'.*?<span class="tag (\w+)">', text)
+    assert len(rows) > 10
+    for state, sigma, relative, tag in rows:
+        part = float(relative[:-2]) / 100.0 if relative != '–' else float('inf')
+        uncertain = state == 'excited' and part > 0.5
+        assert tag == ('uncertain' if uncertain else state), (sigma, relative)
+    tags = [tag for *_, tag in rows]
+    known = tags.count('excited') + tags.count('uncertain')
+    assert f'<b>{known} of {len(rows)}</b>' in text
+    everything = 'All parameters are determined by the data.' in text
+    assert everything == (tags.count('excited') == len(rows))
 
 
 def test_the_parameters_are_those_of_the_robot(output, truth):

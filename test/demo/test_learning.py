@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -62,10 +63,16 @@ def test_a_calibrated_arm_tracks_better_than_the_urdf_and_pid_alone(start, tmp_p
     for stage in ('description', 'static test', 'rehearsal', 'full motion', 'identification'):
         assert f'{stage}: begins' in output
     assert 'over: PASSED' in output
+    if find_spec('viser'):
+        assert len(re.findall(r'http://127\.0\.0\.1:\d+/[0-9a-f]{32}/', output)) == 1
     assert '\x1b' not in output, 'readable without a terminal'
     page = (folder / 'report.html').read_text(encoding='utf-8')
     assert 'smaller tracking error than PID alone' in page
-    assert page.count('<svg') == 7
+    assert page.count('<svg') == 7 + 2  # joints, learning curve, changes of parameters
+    before, after = (float(word) for word in re.search(
+        r'([\d.]+) % with the URDF, ([\d.]+) % at the end', page).groups())
+    assert after < before
+    assert 'data:image/png;base64' in page and 'name="viewport"' in page
     assert 'calibration/report.html' in page
     assert (folder / 'tracking.png').read_bytes().startswith(b'\x89PNG')
     chain = read_joints_file(ROOT / 'config' / 'demo_arm_joints.yaml').applied_to(

@@ -145,7 +145,7 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     chain, rows, unknowns = study.terms.chain, study.rows, final.unknowns
     x_urdf = unknowns.values(unknowns.mlc.of(chain), chain.joint_physics)
     comparison = TorqueComparison(rows.t, rows.tau, final.torque, held_out,
-                                  final.rows.Y @ x_urdf, rows.usable, rows.stretch)
+                                  final.rows.Y @ x_urdf, rows.usable, rows.stretch, rows.states)
     excited = final.excited
     parameters = _parameters(unknowns, final, x_urdf, excited)
     p = len(unknowns.mlc)

@@ -14,7 +14,13 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 
 #: Size of a chart in units of the view box; the page scales it to its width.
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 58, 8, 8, 20
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 58, 12, 22, 36
+
+#: Width of a chart that shares its line with another one.
+HALF = 450
+
+#: Axis of a chart over time.
+TIME = 'time [s]'
 
 #: Steps of the vertical scale of a low chart: fewer may leave a single number, and no scale.
 _LEAST_TICKS = 5
@@ -24,6 +30,9 @@ _POINTS = 2000
 
 #: Points per line: two for every unit of the width.
 _BINS = WIDTH - LEFT - RIGHT
+
+#: Height of a row of changes; and of the scale below, in units of the view box.
+_ROW, _SCALE = 17, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,29 +49,31 @@ class Line:
 
 
 def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: str,
-               breaks: Blocks | None = None, along: str = 's',
-               points: tuple[Array, Array] | None = None) -> str:
+               breaks: Blocks | None = None, along: str = TIME,
+               points: tuple[Array, Array] | None = None, width: int = WIDTH) -> str:
     """
     Return a line chart as an SVG element.
 
     :param t: (N,) time [s], increasing within a stretch; or another quantity, see `along`.
     :param lines: lines of the chart; later ones are drawn on top.
-    :param unit: unit of the values.
+    :param unit: quantity and unit of the values.
     :param height: height of the chart, in units of the view box.
     :param label: text for readers who cannot see the picture.
     :param breaks: (N,) number of the stretch; lines are interrupted between stretches.
-    :param along: unit of `t`; of a time the first one is shown as zero.
+    :param along: quantity and unit of `t`; of a time the first one is shown as zero.
     :param points: (M,) places and values of points below the lines; NaN is left out.
+    :param width: width of the chart, in units of the view box.
     """
-    shown = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
-    if points is not None and np.any(np.isfinite(points[1])):  # without what lies far off
-        shown = np.concatenate([shown, np.nanquantile(points[1], [0.005, 0.995])])
+    shown = np.concatenate([*(line.values for line in lines), *(() if points is None
+                                                                else (points[1],))])
+    shown = shown[np.isfinite(shown)]
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (-1.0, 1.0)
     margin = 0.06 * (high - low) or 1.0
     low, high = low - margin, high + margin
-    position = _positions(t, breaks) if along == 's' else t
-    first, last = float(position[0]), max(float(position[-1]), float(position[0]) + 1e-9)
-    right, bottom = WIDTH - RIGHT, height - BOTTOM
+    position = _positions(t, breaks) if along == TIME else t
+    first, last = float(np.min(position)), float(np.max(position))
+    last = max(last, first + 1e-9)
+    right, bottom = width - RIGHT, height - BOTTOM
 
     def x(value: ArrayLike) -> Array:
         return np.asarray(LEFT + (right - LEFT) * (np.asarray(value) - first) / (last - first))
@@ -70,20 +81,21 @@ def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: s
     def y(value: ArrayLike) -> Array:
         return np.asarray(bottom - (bottom - TOP) * (np.asarray(value) - low) / (high - low))
 
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">']
+    parts = [_opened(width, height, label)]
     for tick in _ticks(low, high, max(_LEAST_TICKS, height // 38)):
         level = float(y(tick))
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{level:.1f}" '
                      f'y2="{level:.1f}"/><text x="{LEFT - 6}" y="{level + 3.5:.1f}" '
                      f'text-anchor="end">{tick:g}</text>')
-    for tick in _ticks(first, last, 10):
+    for tick in _ticks(first, last, max(4, width // 90)):
         place = float(x(tick))
-        parts.append(f'<text x="{place:.1f}" y="{height - 6}" text-anchor="middle">{tick:g}'
+        parts.append(f'<text x="{place:.1f}" y="{bottom + 15}" text-anchor="middle">{tick:g}'
                      '</text>')
-    parts.append(f'<text x="{right}" y="{height - 6}" text-anchor="end">{along}</text>')
-    parts.append(f'<text x="4" y="{TOP + 8}">{escape(unit)}</text>')
+    parts.append(f'<text x="{(LEFT + right) / 2:.1f}" y="{height - 5}" text-anchor="middle">'
+                 f'{escape(along)}</text>')
+    parts.append(f'<text x="4" y="{TOP - 9}">{escape(unit)}</text>')
     if points is not None:
-        good = np.isfinite(points[1]) & (points[1] > low) & (points[1] < high)
+        good = np.isfinite(points[1])
         every = max(1, int(good.sum()) // _POINTS)
         parts += [f'<circle class="point" cx="{a:.1f}" cy="{b:.1f}" r="1.5"/>' for a, b in zip(
             x(points[0][good][::every]), y(points[1][good][::every]))]
@@ -91,7 +103,61 @@ def line_chart(t: Array, lines: Sequence[Line], unit: str, height: int, label: s
         for px, py in _pieces(x(position), y(line.values), breaks):
             corners = ' '.join(f'{a:.1f},{b:.1f}' for a, b in zip(px, py))
             parts.append(f'<polyline class="{line.style}" points="{corners}"/>')
-    return ''.join(parts) + '</svg>'
+    return ''.join(parts) + '</svg></div>'
+
+
+def _opened(width: int, height: int, label: str) -> str:
+    return (f'<div class="chart"><svg viewBox="0 0 {width} {height}" role="img" '
+            f'aria-label="{escape(label)}">')
+
+
+@dataclass(frozen=True)
+class Change:
+    """
+    How a parameter differs from its reference.
+
+    :param name: name of the parameter.
+    :param value: difference, as a part.
+    :param half_width: half of its interval of confidence, as a part.
+    """
+
+    name: str
+    value: float
+    half_width: float
+
+
+def change_chart(changes: Sequence[Change], label: str) -> str:
+    """
+    Return one row per parameter: its change as a dot on its interval of confidence.
+
+    :param changes: the changes.
+    :param label: text for readers who cannot see the picture.
+    """
+    left, right, height = 110, WIDTH - 30, _ROW * len(changes) + _SCALE
+    reach = max(max(abs(each.value) + each.half_width for each in changes), 0.1)
+    reach = min(1.05 * reach, 2.2)
+
+    def x(value: float) -> float:
+        part = float(np.clip(value / reach, -1.0, 1.0))
+        return 0.5 * (left + right) + 0.5 * (right - left) * part
+
+    bottom = height - _SCALE + 4
+    parts = [_opened(WIDTH, height, label)]
+    for tick in _ticks(-reach, reach, 8):
+        parts.append(f'<line class="{"grid" if tick else "zero-line"}" x1="{x(tick):.1f}" '
+                     f'x2="{x(tick):.1f}" y1="2" y2="{bottom}"/><text x="{x(tick):.1f}" '
+                     f'y="{bottom + 15}" text-anchor="middle">{100 * tick:g}</text>')
+    for row, each in enumerate(changes):
+        y = _ROW * row + 11
+        low, high = x(each.value - each.half_width), x(each.value + each.half_width)
+        parts.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(each.name)}'
+                     f'</text><line class="stem" x1="{x(0.0):.1f}" x2="{x(each.value):.1f}" '
+                     f'y1="{y}" y2="{y}"/><line class="whisker" x1="{low:.1f}" x2="{high:.1f}" '
+                     f'y1="{y}" y2="{y}"/><circle class="dot" cx="{x(each.value):.1f}" cy="{y}" '
+                     'r="3.5"/>')
+    parts.append(f'<text x="{0.5 * (left + right):.1f}" y="{height - 5}" text-anchor="middle">'
+                 'change [%]</text></svg></div>')
+    return ''.join(parts)
 
 
 def _positions(t: Array, breaks: Blocks | None) -> Array:

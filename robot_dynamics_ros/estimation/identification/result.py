@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array, Mask
@@ -72,6 +73,7 @@ class TorqueComparison:
     :param urdf: (N, n) torques of the URDF parameters.
     :param usable: (N, n) mask of the measured torques that count.
     :param stretch: (N,) number of the stretch that a sample belongs to.
+    :param states: (N, 2 n) positions [rad, m] and velocities [rad/s, m/s].
     """
 
     t: Array
@@ -81,6 +83,12 @@ class TorqueComparison:
     urdf: Array
     usable: Mask
     stretch: Blocks
+    states: Array
+
+    def farthest_posture(self) -> Array:
+        """Return the recorded posture (n,) that is farthest from zero [rad, m]."""
+        q = self.states[:, :self.measured.shape[1]]
+        return np.asarray(q[int(np.argmax(np.sum(q**2, axis=1)))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,9 @@ from robot_dynamics_ros.estimation.identification.report_chart import (
     RIGHT,
     TOP,
     WIDTH,
+    Change,
     Line,
+    change_chart,
     interval_bar,
     line_chart,
 )
@@ -24,7 +26,7 @@ HEIGHT = 200
 def chart(t, *values, **options):
     lines = [Line('measured', np.asarray(each, dtype=float)) for each in values]
     return ElementTree.fromstring(line_chart(np.asarray(t, dtype=float), lines, 'N m', HEIGHT,
-                                             'torque of <a>', **options))
+                                             'torque of <a>', **options)).find('svg')
 
 
 def polylines(svg):
@@ -77,7 +79,7 @@ def test_a_constant_and_an_empty_line_can_be_drawn(values):
 
 def test_ticks_are_round_numbers_inside_the_range():
     texts = [text.text for text in chart([0.0, 10.0], [-0.3, 1.7]).iter('text')]
-    assert texts[-2:] == ['s', 'N m']
+    assert texts[-2:] == ['time [s]', 'N m']
     assert texts[:texts.index('0', 2)] == ['0', '0.5', '1', '1.5']
     assert {'1', '2', '5', '10'} <= set(texts)
 
@@ -99,3 +101,36 @@ def test_an_interval_on_paper():
     assert number['width'] == pytest.approx(scale * 1.0, abs=0.06)
     assert number['x1'] == pytest.approx(70.0 - scale * 1.5, abs=0.06)  # the tick, drawn last
     ElementTree.fromstring(svg)
+
+
+def test_no_point_is_cut_off():
+    x, y = np.linspace(0.0, 1.0, 400), np.zeros(400)
+    y[7], y[11] = 1e3, np.nan
+    svg = chart(x, points=(x, y), along='position [rad]')
+    places = np.array([[float(each.get('cx')), float(each.get('cy'))]
+                       for each in svg.iter('circle')])
+    assert len(places) == 399
+    assert places[:, 1].min() > TOP and places[:, 1].max() < HEIGHT - BOTTOM
+
+
+def test_both_axes_have_quantity_and_unit():
+    texts = [each.text for each in chart([0.0, 1.0], [1.0, 2.0]).iter('text')]
+    assert {'N m', 'time [s]'} <= set(texts)
+    texts = [each.text for each in chart([0.0, 1.0], [1.0, 2.0], along='velocity [rad/s]'
+                                         ).iter('text')]
+    assert 'velocity [rad/s]' in texts and 'time [s]' not in texts
+
+
+def test_a_change_is_a_dot_on_its_interval():
+    svg = ElementTree.fromstring(change_chart([
+        Change('a<', 0.5, 0.1), Change('b', -9.0, 0.2), Change('c', 0.0, 50.0)], 'x'))
+    dots = [float(each.get('cx')) for each in svg.iter('circle')]
+    zero, = (float(each.get('x1')) for each in svg.iter('line')
+             if each.get('class') == 'zero-line')
+    whiskers = [(float(each.get('x1')), float(each.get('x2'))) for each in svg.iter('line')
+                if each.get('class') == 'whisker']
+    assert dots[0] > zero > dots[1] and dots[2] == zero
+    assert all(low <= dot <= high for dot, (low, high) in zip(dots, whiskers))
+    assert (dots[0] - whiskers[0][0]) == pytest.approx(0.2 * (dots[0] - zero), abs=0.11)
+    assert min(low for low, _ in whiskers) > 0.0 and max(high for _, high in whiskers) <= WIDTH
+    assert 'a<' in [each.text for each in svg.iter('text')]

@@ -25,6 +25,7 @@ def generate_launch_description():
         *declare_arguments(defaults={'controller_name': 'forward_effort_controller'}),
         DeclareLaunchArgument('law', default_value='slotine_li', choices=list(LAW_NAMES),
                               description='Control law; slotine_li_modified is that of Lu & '
-                                          'Meng.'),
+                                          'Meng, slotine_li_composite learns from the commanded '
+                                          'torque, too.'),
         OpaqueFunction(function=make_nodes),
     ])

@@ -35,6 +35,7 @@ from robot_dynamics_ros.codegen.kinematics import (
 )
 from robot_dynamics_ros.codegen.program import Argument, Program, Zero
 from robot_dynamics_ros.dynamics.formulations.energy import potential_energy
+from robot_dynamics_ros.dynamics.formulations.lu_meng import momentum_split
 from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
 from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_motion,
@@ -81,6 +82,7 @@ INPUTS = {
     'regressor': ('q', 'qd', 'qdd'),
     'regressor_with_joint_terms': ('q', 'qd', 'qdd'),
     'reference_regressor': ('q', 'qd', 'qd_r', 'qdd_r'),
+    'momentum_split': ('q', 'qd'),
     'inverse_dynamics_derivatives': ('q', 'qd', 'qdd'),
     'torque_derivatives': ('q', 'qd', 'qdd'),
     'forward_dynamics_derivatives': ('q', 'qd', 'tau'),
@@ -110,7 +112,7 @@ def result_shape(name: str, n: int, p: int) -> tuple[int, ...]:
     name = name.removesuffix(WITH_WRENCH)
     return {'mass_matrix': (n, n), 'coriolis_matrix': (n, n), 'kinetic_energy': (),
             'potential_energy': (), **kinematic_shapes(n),
-            'regressor': (n, p), 'reference_regressor': (n, p),
+            'regressor': (n, p), 'reference_regressor': (n, p), 'momentum_split': (2, n, p),
             'inverse_dynamics_derivatives': (2, n, n), 'torque_derivatives': (2, n, n),
             'forward_dynamics_derivatives': (3, n, n),
             'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(name, (n,))
@@ -282,6 +284,11 @@ class Equations:
         if self.functions is math or self.functions is np:  # numbers: quicker as whole arrays
             return self.grouping.regressor_array(regressor_array(motion, self._frames))
         return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
+
+    def momentum_split(self) -> list[list[list[Scalar]]]:
+        """Return Lu and Meng's W and Z of the minimal parameters."""
+        return [self.grouping.regressor(part) for part in momentum_split(
+            self._frames, self.inputs['qd'], gravity_vector(self.chain))]
 
     def regressor_with_joint_terms(self) -> Rows:
         """Return the regressor of the minimal parameters and of the joint terms."""

@@ -62,7 +62,8 @@ class AdaptiveControllerNodeSettings(RobotNodeSettings):
 
     of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
 
-    law: str = setting('slotine_li', 'adaptive law; slotine_li_modified is that of Lu & Meng',
+    law: str = setting('slotine_li', 'adaptive law; slotine_li_modified is that of Lu & Meng, '
+                       'slotine_li_composite learns from the commanded torque, too',
                        choices=LAW_NAMES)
     bandwidth: tuple[float, ...] = setting(
         (), 'lambda, one number or one per joint [1/s]; none = 20', example='[20.0]')

@@ -51,7 +51,7 @@ def with_load(name):
     return simulated(name, loads=[LoadChange(LOAD_AT, LOAD)])
 
 
-@pytest.mark.parametrize('name', ['slotine_li', 'slotine_li_modified'])
+@pytest.mark.parametrize('name', ['slotine_li', 'slotine_li_modified', 'slotine_li_composite'])
 def test_tracking_recovers_from_a_load_of_3_kg_within_2_seconds(name):
     run = with_load(name)
     before = run.error_between(LOAD_AT - 2.0, LOAD_AT)
@@ -67,6 +67,20 @@ def test_computed_torque_with_the_wrong_model_stays_worse():
     after = (LOAD_AT + 2.0, DURATION)
     assert computed.error_between(*after) > 5.0 * adaptive.error_between(*after)
     assert computed.error_between(*after) > 5.0 * computed.error_between(0.0, LOAD_AT)
+
+
+def test_learning_from_the_torque_as_well_is_more_exact():
+    composite, errors_only = with_load('slotine_li_composite'), with_load('slotine_li')
+    assert composite.error_between(0.5, LOAD_AT) < 0.7 * errors_only.error_between(0.5, LOAD_AT)
+    assert composite.error_between(LOAD_AT + 0.5, DURATION) < errors_only.error_between(
+        LOAD_AT + 0.5, DURATION)
+
+
+def test_noise_that_spoils_the_inertia_of_a_payload_does_not_with_the_torque():
+    learning = {'learn': ('load', 'Fv', 'Fc', 'offset'), 'noise': SensorNoise(velocity=0.02),
+                'duration': 4.0}
+    assert simulated('slotine_li', **learning).error_between(2.0, 4.0) > 0.01
+    assert simulated('slotine_li_composite', **learning).error_between(2.0, 4.0) < 0.001
 
 
 def test_the_mass_of_the_load_is_learned_in_motion():

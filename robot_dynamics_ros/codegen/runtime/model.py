@@ -264,6 +264,16 @@ class Model(KinematicFunctions):
         """
         return self._evaluate('reference_regressor', (q, qd, qd_r, qdd_r), out, threads)
 
+    def momentum_split(self, q: ArrayLike, qd: ArrayLike, *, out: Array | None = None,
+                       threads: int = 1) -> Array:
+        """
+        Return W and Z, (2, n, p) or (N, 2, n, p), with ``regressor = dW/dt + Z``.
+
+        ``W w`` is the momentum A qd. Neither needs an acceleration (Lu & Meng, see
+        `filtered_regressor`).
+        """
+        return self._evaluate('momentum_split', (q, qd), out, threads)
+
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None, threads: int = 1) -> Array:
         """Return A (n, n) or (N, n, n) of links and rotors [kg m^2, kg m, kg]."""
         return self._evaluate('mass_matrix', (q,), out, threads)

@@ -19,6 +19,7 @@ from robot_dynamics_ros.control.adaptive.adaptation import Adaptation
 from robot_dynamics_ros.control.adaptive.controller import AdaptiveController
 from robot_dynamics_ros.control.adaptive.laws import AdaptiveLaw, Craig, SlotineLi
 from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
+from robot_dynamics_ros.control.adaptive.prediction import PredictionError
 from robot_dynamics_ros.control.adaptive.unknown_parameters import (
     HEAVIEST_LOAD,
     LOAD_SIZE,
@@ -29,13 +30,14 @@ from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.motion.trajectory import TrajectorySample
 
-LawName = Literal['slotine_li', 'slotine_li_modified', 'craig']
+LawName = Literal['slotine_li', 'slotine_li_modified', 'slotine_li_composite', 'craig']
 LAW_NAMES: tuple[LawName, ...] = get_args(LawName)
 
 #: Time constants of learning links and payload, and joint terms [s]. Craig's law divides by the
 #: estimated mass matrix and needs an acceleration that comes late: sampled, it must learn slowly.
 DEFAULT_TIMES: dict[str, tuple[float, float]] = {
-    'slotine_li': (0.02, 1.0), 'slotine_li_modified': (0.02, 1.0), 'craig': (0.5, 20.0)}
+    'slotine_li': (0.02, 1.0), 'slotine_li_modified': (0.02, 1.0),
+    'slotine_li_composite': (0.02, 1.0), 'craig': (0.5, 20.0)}
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class AdaptiveSettings:
     """
     User settings of the adaptive controller.
 
-    :param law: slotine_li, slotine_li_modified (Lu & Meng) or craig.
+    :param law: slotine_li, slotine_li_modified (Lu & Meng), slotine_li_composite (learns from the
+        commanded torque, too, see `PredictionError`) or craig.
     :param bandwidth: lambda [1/s]: one number, or one per joint (not for craig).
     :param damping: K per joint [N m s/rad, N s/m]; empty = bandwidth times mass matrix. One
         number multiplies the typical inertia of each joint [1/s].
@@ -90,7 +93,12 @@ def make_adaptive_controller(model: Model, limits: EffortLimits,
     times = np.where(np.array(unknowns.terms) < 0, links, joints)
     gains = balanced_gains(learned, law, times)
     adaptation = Adaptation(unknowns, gains, np.full(n, settings.dead_zone), settings.leakage)
-    return AdaptiveController(law, learned, adaptation, limits)
+    prediction = None
+    if settings.law == 'slotine_li_composite':
+        bandwidth = _per_joint('bandwidth', settings.bandwidth, model)
+        prediction = PredictionError(learned, 1.0 / (bandwidth * typical_inertia(model)), gains,
+                                     float(np.mean(bandwidth)))
+    return AdaptiveController(law, learned, adaptation, limits, prediction)
 
 
 def _law(settings: AdaptiveSettings, model: Model) -> AdaptiveLaw:

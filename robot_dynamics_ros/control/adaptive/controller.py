@@ -17,6 +17,7 @@ from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.control.adaptive.adaptation import Adaptation, LowPass
 from robot_dynamics_ros.control.adaptive.laws import AdaptiveLaw
 from robot_dynamics_ros.control.adaptive.learned_model import LearnedModel
+from robot_dynamics_ros.control.adaptive.prediction import PredictionError
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import StateError
@@ -38,7 +39,7 @@ class AdaptiveController:
     """
 
     def __init__(self, law: AdaptiveLaw, learned: LearnedModel, adaptation: Adaptation,
-                 limits: EffortLimits) -> None:
+                 limits: EffortLimits, prediction: PredictionError | None = None) -> None:
         """
         Begin with the first values of the unknowns.
 
@@ -46,9 +47,11 @@ class AdaptiveController:
         :param learned: the robot and what is unknown of it.
         :param adaptation: rule by which it is learned.
         :param limits: effort limits.
+        :param prediction: learns from the commanded torque as well; None = from errors only.
         """
         self.law, self.learned, self.adaptation = law, learned, adaptation
         self.limits = limits
+        self._prediction = prediction
         self.learning = True
         self.learned_now = False
         self.samples = 0
@@ -76,6 +79,8 @@ class AdaptiveController:
     def restart(self) -> None:
         """Begin a new motion: the next sample does not follow the last one."""
         self._speed.restart()
+        if self._prediction is not None:
+            self._prediction.restart()
         self.learned_now = False
 
     def weight(self, q: Array) -> Array:
@@ -121,8 +126,12 @@ class AdaptiveController:
         except StateError:
             self.restart()  # the next sample shall not be compared with this one
             raise
+        gradient = output.gradient
+        if self._prediction is not None and step > 0.0:
+            gradient = gradient + self._prediction.gradient(self._theta, q, qd, step)
+            self._prediction.applied(limited.effort)
         if self.learning and step > 0.0 and not limited.clamped.any():
-            theta = self.adaptation.stepped(self._theta, output.gradient,
+            theta = self.adaptation.stepped(self._theta, gradient,
                                             min(step, LONGEST_LEARNING_STEP))
             if np.isfinite(theta).all():
                 theta.setflags(write=False)

@@ -112,16 +112,34 @@ class LearnedModel:
 
     def torque(self, theta: Array, columns: TorqueColumns) -> Array:
         """Return the torque (n,) [N m, N] for values (m,) of the unknowns."""
+        torque, rise = self.linear_torque(theta, columns), self.friction_rise(columns)
+        return torque if rise is None else torque + rise
+
+    def linear_torque(self, theta: Array, columns: TorqueColumns) -> Array:
+        """Return the torque (n,) that is linear in the parameters [N m, N]."""
         values = self._all(theta)
         own: Array = np.add.reduce(values[self._p:].reshape(columns.joints.shape)
                                    * columns.joints)
-        physics = self.model.joint_physics
-        if physics.static is not None:  # the rise of friction towards standstill is known
-            velocity = columns.joints[1]
-            own += dry_friction(physics, velocity) - physics.coulomb * columns.joints[2]
         if self._to_motors is not None:
             own = self._to_motors.T @ own
         return np.asarray(columns.links @ values[:self._p] + own)
+
+    def friction_rise(self, columns: TorqueColumns) -> Array | None:
+        """Return the rise of friction towards standstill (n,), which is known [N m, N]."""
+        physics = self.model.joint_physics
+        if physics.static is None:
+            return None
+        velocity = columns.joints[1]
+        own = dry_friction(physics, velocity) - physics.coulomb * columns.joints[2]
+        return np.asarray(own if self._to_motors is None else self._to_motors.T @ own)
+
+    def unknown_columns(self, columns: TorqueColumns) -> Array:
+        """Return Y_u (n, m)."""
+        terms = self._effect[self._p:].reshape(*columns.joints.shape, -1)
+        own = np.add.reduce(columns.joints[:, :, None] * terms)
+        if self._to_motors is not None:
+            own = self._to_motors.T @ own
+        return np.asarray(columns.links @ self._effect[:self._p] + own)
 
     def gradient(self, columns: TorqueColumns, x: Array) -> Array:
         """Return Y_u^T x (m,) for a joint vector x (n,)."""

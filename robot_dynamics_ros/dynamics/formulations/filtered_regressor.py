@@ -25,6 +25,54 @@ from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import StateError
 
 
+class FilteredMomentum:
+    """
+    Y_f from W and Z at any times.
+
+    :param cutoff: f, the cut-off frequency of the filter [rad/s].
+    """
+
+    def __init__(self, cutoff: float) -> None:
+        self.cutoff = cutoff
+        self._inputs: tuple[Array, Array] | None = None
+        self._filtered: tuple[Array, Array] | None = None
+
+    def reset(self) -> None:
+        """Forget the past: the next sample is the first."""
+        self._inputs = self._filtered = None
+
+    def update(self, W: Array, Z: Array, step: float) -> Array:
+        """
+        Take one sample and return Y_f.
+
+        :param W: momentum per unit of the parameters, any shape.
+        :param Z: the rest, same shape.
+        :param step: time since the last sample [s].
+        """
+        if self._inputs is None or self._filtered is None:
+            self._filtered = (W, np.zeros_like(Z))
+        else:
+            keep, before, now = filter_weights(self.cutoff, step)
+            W_f, Z_f = (keep * kept + before * old + now * new for kept, old, new in zip(
+                self._filtered, self._inputs, (W, Z)))
+            self._filtered = (W_f, Z_f)
+        self._inputs = (W, Z)
+        W_f, Z_f = self._filtered
+        return self.cutoff * (W - W_f) + Z_f
+
+
+def filter_weights(cutoff: float, step: float) -> tuple[float, float, float]:
+    """
+    Return the weights of the filtered value, the last and the present input after a time step.
+
+    :param cutoff: cut-off frequency [rad/s].
+    :param step: time step [s], positive; the input is linear in between.
+    """
+    x = cutoff * step
+    mean = -math.expm1(-x) / x  # mean of exp(-f t) over the step
+    return math.exp(-x), mean - math.exp(-x), 1.0 - mean
+
+
 class FilteredRegressor:
     """
     Y_f and tau_f sample by sample, at a constant rate.
@@ -41,16 +89,14 @@ class FilteredRegressor:
                 raise StateError(f'{name} of the filtered regressor must be positive, '
                                  f'got {value}')
         self._chain = chain
-        self._cutoff = cutoff
-        x = cutoff * period
-        mean = -math.expm1(-x) / x  # mean of exp(-f t) over one period
-        self._keep, self._old, self._new = math.exp(-x), mean - math.exp(-x), 1.0 - mean
-        self._inputs: tuple[Array, Array, Array] | None = None
-        self._filtered: tuple[Array, Array, Array] | None = None
+        self._period = period
+        self._momentum = FilteredMomentum(cutoff)
+        self._torques: tuple[Array, Array] | None = None  # filtered, and the last one
 
     def reset(self) -> None:
         """Forget the past: the next sample is the first."""
-        self._inputs = self._filtered = None
+        self._momentum.reset()
+        self._torques = None
 
     def update(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """
@@ -72,17 +118,13 @@ class FilteredRegressor:
         return self._step(W, Z, np.asarray(tau, dtype=np.float64))
 
     def _step(self, W: Array, Z: Array, tau: Array) -> tuple[Array, Array]:
-        inputs = (W, Z, tau)
-        if self._inputs is None or self._filtered is None:
-            self._filtered = (W, np.zeros_like(Z), np.zeros_like(tau))
+        if self._torques is None:
+            filtered = np.zeros_like(tau)
         else:
-            W_f, Z_f, tau_f = (
-                self._keep * kept + self._old * old + self._new * new
-                for kept, old, new in zip(self._filtered, self._inputs, inputs))
-            self._filtered = (W_f, Z_f, tau_f)
-        self._inputs = inputs
-        W_f, Z_f, tau_f = self._filtered
-        return self._cutoff * (W - W_f) + Z_f, tau_f
+            keep, before, now = filter_weights(self._momentum.cutoff, self._period)
+            filtered = keep * self._torques[0] + before * self._torques[1] + now * tau
+        self._torques = filtered, tau
+        return self._momentum.update(W, Z, self._period), filtered
 
 
 def momentum_and_rest(state: Samples) -> tuple[Array, Array]:

@@ -93,56 +93,58 @@ class Postures:
             much closer than its triangles.
         """
         M = len(sample)
-        value, direction, point = np.empty(M), np.empty((M, 3)), np.empty((M, 3))
-        scene = self.scene
-        for k in range(M):
-            i, number = int(sample[k]), int(pair[k])
-            a, b = scene.pairs[number]
+        value = np.empty(M)
+        nearest, normal = np.empty((2, M, 3)), np.empty((M, 3))
+        scene, result = self.scene, self.scene.result
+        parts, hulls, exact, by_pieces = (scene.part_numbers, scene.hulls, scene.exact.tolist(),
+                                          scene.by_pieces.tolist())
+        asked = zip(sample.tolist(), pair.tolist(), enough.tolist())
+        for k, (i, number, needed) in enumerate(asked):
+            a, b = parts[number]
             if a == FLOOR:
-                value[k], point[k] = self._over_floor(i, int(b))
-                direction[k] = scene.up
+                value[k], nearest[1, k] = self._over_floor(i, b)
+                nearest[0, k] = nearest[1, k] - value[k] * scene.up
+                normal[k] = scene.up
                 continue
-            value[k] = self._between(scene.hulls[number], i, int(a), int(b), direction, point, k)
-            if scene.exact[number] and value[k] < enough[k]:
-                value[k] = self._between_pieces(number, i, int(a), int(b), direction, point, k)
-                if value[k] < enough[k] and (triangles or not scene.by_pieces[number]):
-                    value[k] = max(0.0, self._between(scene.meshes[number], i, int(a), int(b),
-                                                      direction, point, k))
-        return Distances(value, direction, point)
+            at = self._transform(i, a), self._transform(i, b)
+            found = self._ask(hulls[number], at)
+            if exact[number] and found < needed:
+                found = self._between_pieces(number, i, at)
+                if found < needed and (triangles or not by_pieces[number]):
+                    found = max(0.0, self._ask(scene.meshes[number], at))
+            value[k] = found
+            nearest[0, k], nearest[1, k] = result.getNearestPoint1(), result.getNearestPoint2()
+            if found <= _DIRECTION:
+                normal[k] = result.normal
+        apart = (value > _DIRECTION)[:, None]
+        way = (nearest[1] - nearest[0]) / np.where(apart, value[:, None], 1.0)
+        return Distances(value, np.where(apart, way, normal), nearest[1])
 
-    def _between_pieces(self, pair: int, i: int, a: int, b: int, direction: Array, point: Array,
-                        k: int) -> float:
-        """Return the distance of the pieces of two parts; write direction and point into row k."""
-        first, second = (self.scene.parts[number] for number in (a, b))
+    def _ask(self, compute: Any, at: tuple[Any, Any]) -> float:
+        """Return the distance of two shapes at their places; coal's result has the points."""
+        result = self.scene.result
+        result.clear()
+        return float(compute(*at, self.scene.request, result))
+
+    def _between_pieces(self, pair: int, i: int, at: tuple[Any, Any]) -> float:
+        """Return the distance of the nearest pieces of two parts, asked last."""
+        first, second = (self.scene.parts[number] for number in self.scene.part_numbers[pair])
         middles = [self.frames.rotation[part.body, i] @ part.pieces.middles.T
                    + self.frames.origin[part.body, i][:, None] for part in (first, second)]
         gaps = middles[0][:, :, None] - middles[1][:, None]
         bounds = (np.sqrt(np.einsum('xij,xij->ij', gaps, gaps)) - first.pieces.radii[:, None]
-                  - second.pieces.radii)
-        order = np.argsort(bounds, axis=None, kind='stable').tolist()
-        low = bounds.ravel()
+                  - second.pieces.radii).ravel()
+        order = np.argsort(bounds, kind='stable').tolist()
+        low = bounds.tolist()
         functions = self.scene.pieces[pair]
-        best, row = np.inf, np.empty((2, 1, 3))
-        for number in order:
-            if low[number] >= best:
+        best, nearest, last = np.inf, order[0], -1
+        for last in order:
+            if low[last] >= best:
                 break
-            found = self._between(functions[number], i, a, b, row[0], row[1], 0)
+            found = self._ask(functions[last], at)
             if found < best:
-                best = found
-                direction[k], point[k] = row[0, 0], row[1, 0]
-        return best
-
-    def _between(self, compute: Any, i: int, a: int, b: int, direction: Array, point: Array,
-                 k: int) -> float:
-        """Return the distance of two parts; write direction and point into row k."""
-        request, result = self.scene.request, self.scene.result
-        result.clear()
-        found = float(compute(self._transform(i, a), self._transform(i, b), request, result))
-        first, second = result.getNearestPoint1(), result.getNearestPoint2()
-        way = second - first
-        direction[k] = way / found if found > _DIRECTION else result.normal
-        point[k] = second
-        return found
+                best, nearest = found, last
+        return best if nearest == last else self._ask(functions[nearest], at)
 
     def _transform(self, i: int, number: int) -> Any:
         """Return where a part is, for coal."""
@@ -160,24 +162,23 @@ class Postures:
 
     def true_distance(self, i: int, pair: int) -> float:
         """Return the distance of the triangles of a pair; 0 also where one holds the other."""
-        a, b = (int(k) for k in self.scene.pairs[pair])
-        row = np.empty((2, 1, 3))
-        found = self._between(self.scene.meshes[pair], i, a, b, row[0], row[1], 0)
+        found = self._ask(self.scene.meshes[pair], self._places(i, pair))
         return 0.0 if found <= 0.0 or self.enclosed(i, pair) else found
 
     def piece_distance(self, i: int, pair: int) -> float:
         """Return the distance of the convex pieces of a pair."""
-        a, b = (int(k) for k in self.scene.pairs[pair])
-        row = np.empty((2, 1, 3))
-        return self._between_pieces(pair, i, a, b, row[0], row[1], 0)
+        return self._between_pieces(pair, i, self._places(i, pair))
 
     def enclosed(self, i: int, pair: int) -> bool:
         """Return whether one mesh of a pair is inside the other: triangles alone do not tell."""
-        a, b = (int(k) for k in self.scene.pairs[pair])
-        row = np.empty((2, 1, 3))
-        return (a != FLOOR
-                and self._between(self.scene.hulls[pair], i, a, b, row[0], row[1], 0) <= 0.0
+        a, b = self.scene.part_numbers[pair]
+        return (a != FLOOR and self._ask(self.scene.hulls[pair], self._places(i, pair)) <= 0.0
                 and (self._holds(i, a, b) or self._holds(i, b, a)))
+
+    def _places(self, i: int, pair: int) -> tuple[Any, Any]:
+        """Return where the parts of a pair are, for coal."""
+        a, b = self.scene.part_numbers[pair]
+        return self._transform(i, a), self._transform(i, b)
 
     def _holds(self, i: int, outer: int, inner: int) -> bool:
         """Return whether a mesh encloses a corner of another part."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _POSTURES, _SEED = 200, 1995
 
 #: A pair that is farther apart than its margin by this is not near [m].
-ROOM = 0.05
+ROOM = 0.03
 
 #: Postures in which the triangles of a pair are looked at whose hulls are too close.
 _LOOKS = 6

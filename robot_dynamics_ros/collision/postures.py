@@ -62,18 +62,29 @@ def posture_clearance(scene: CollisionScene, q: ArrayLike) -> PostureClearance:
     :param q: (n,) joint positions [rad, m].
     """
     postures = Postures(scene, np.asarray(q, dtype=np.float64)[None])
+    return _clearance(postures, 0, _least_rooms(postures)[0], -np.inf)
+
+
+def _least_rooms(postures: Postures) -> Array:
+    """Return lower bounds (N, P) of the part of its room that each pair has."""
+    scene = postures.scene
+    return np.asarray((postures.bounds() - scene.margins) / scene.rooms)
+
+
+def _clearance(postures: Postures, i: int, least: Array, enough: float) -> PostureClearance:
+    """Return the clearance of a posture, or of the first pair that has no more room than that."""
+    scene = postures.scene
     best = (1.0, np.inf, -1)
-    if len(scene.pairs):
-        room = (postures.bounds()[0] - scene.margins) / scene.rooms
-        for pair in np.argsort(room, kind='stable'):
-            if room[pair] >= best[0]:
-                break
-            found = float(postures.distances(np.array([0]), np.array([pair]),
-                                             np.full(1, np.inf)).value[0])
-            if scene.exact[pair] and found > 0.0 and postures.enclosed(0, int(pair)):
-                found = 0.0
-            best = min(best, (float((found - scene.margins[pair]) / scene.rooms[pair]), found,
-                              int(pair)))
+    for pair in np.argsort(least, kind='stable'):
+        if least[pair] >= best[0] or best[0] <= enough:
+            break
+        # of a pair that is not near, the distance of the hulls is enough
+        near = (scene.margins + scene.rooms)[[pair]]
+        found = float(postures.distances(np.array([i]), np.array([pair]), near).value[0])
+        if scene.exact[pair] and found > 0.0 and postures.enclosed(i, int(pair)):
+            found = 0.0
+        best = min(best, (float((found - scene.margins[pair]) / scene.rooms[pair]), found,
+                          int(pair)))
     return PostureClearance(best[0], best[1], ('', '') if best[2] < 0 else
                             scene.pair_name(best[2]))
 
@@ -107,11 +118,13 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
         candidates = rng.uniform(np.maximum(lower, wanted - reach),
                                  np.minimum(upper, wanted + reach), (_BLOCK, len(span)))
         far = np.max(np.abs(candidates - wanted) / span, axis=1)
-        hopeful = np.min((Postures(scene, candidates).bounds() - scene.margins) / scene.rooms,
-                         axis=1, initial=1.0)
+        postures = Postures(scene, candidates)
+        bounds = _least_rooms(postures)
+        hopeful = np.min(bounds, axis=1, initial=1.0)
         for k in np.lexsort((far, -hopeful)):
-            found = posture_clearance(scene, candidates[k]).room
-            if found <= 0.0 or (best is not None and found <= best[0]):
+            least = 0.0 if best is None else best[0]
+            found = _clearance(postures, int(k), bounds[k], least).room
+            if found <= least:
                 continue
             if not accept(candidates[k]):
                 refused += 1

@@ -93,6 +93,11 @@ class CollisionScene:
         """Number of the body (parts,) of each part."""
         return np.array([part.body for part in self.parts], dtype=np.int64)
 
+    @cached_property
+    def part_numbers(self) -> list[tuple[int, int]]:
+        """Numbers of the parts of each pair, for loops."""
+        return [(int(a), int(b)) for a, b in self.pairs]
+
     @property
     def surroundings(self) -> NDArray[np.bool_]:
         """True (P,) for pairs of a link with the floor or an obstacle."""

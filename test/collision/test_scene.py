@@ -57,7 +57,7 @@ def test_links_that_a_joint_connects_are_left_out_and_listed():
 
 
 def test_distances_are_those_on_paper():
-    scene = scene_of(arm(), floor=None)
+    scene = scene_of(arm(), floor=None, margin=0.04)
     # the hand hangs down beside the upper arm: shoulder 0, elbow 180 degrees
     found = posture_clearance(scene, [0.0, 3.0, 0.0])
     x, z = 0.4 * np.sin(3.0) + 0.1 * np.sin(3.0), 0.4 + 0.5 * np.cos(3.0)

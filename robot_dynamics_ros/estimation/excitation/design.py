@@ -41,7 +41,12 @@ from robot_dynamics_ros.estimation.excitation.limits import (
     motion_limits,
 )
 from robot_dynamics_ros.estimation.excitation.room import RoomBarrier
-from robot_dynamics_ros.estimation.excitation.search import BARRIERS, MotionProblem, descend
+from robot_dynamics_ros.estimation.excitation.search import (
+    BARRIERS,
+    MotionProblem,
+    descend,
+    improved,
+)
 from robot_dynamics_ros.estimation.excitation.starts import feasible_starts, held_starts
 from robot_dynamics_ros.estimation.regression.motion_quality import effort_scales
 
@@ -53,6 +58,10 @@ _SHRINK, _MOST_SHRINKS = 0.9, 200
 
 #: Random motions that are made free of collisions, the best ones first, and by which factor.
 _FREE_MOTIONS, _FREE_SHRINK = 30, 0.75
+
+#: Random motions that are improved side by side, and the iterations after which the best of them
+#: goes on alone.
+_RACERS, _RACE = 4, 10
 
 #: Time between the first samples of the proof that a motion keeps its distances [s].
 _PROOF_STEP = 0.05
@@ -170,7 +179,7 @@ def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
                               _times(basis, _SEARCH_SAMPLES),
                               None if scene is None else RoomBarrier.around(scene, each.start))
                 for each in starts.limits]
-    problem, z, conditions = _best_random_motion(problems, candidates, seed)
+    problem, z, conditions = _best_random_motion(problems, candidates, iterations, seed)
     work = len(BARRIERS) * iterations
     progress(0, work)
     found = (descend(problem, z, iterations, lambda done: progress(done, work))
@@ -194,8 +203,14 @@ class _Start(NamedTuple):
     conditions: Array
 
 
-def _best_random_motion(problems: Sequence[MotionProblem], candidates: int, seed: int) -> _Start:
-    """Return the best of random motions from all starts."""
+def _best_random_motion(problems: Sequence[MotionProblem], candidates: int, iterations: int,
+                        seed: int) -> _Start:
+    """
+    Return the best of random motions.
+
+    With collisions, the best ones of every start are improved a little first: how good a motion
+    can become cannot be seen from random ones.
+    """
     rng = np.random.default_rng(seed)
     of_start = np.arange(candidates) % len(problems)
     tried = [(problem, z) for k, problem in enumerate(problems)
@@ -205,13 +220,20 @@ def _best_random_motion(problems: Sequence[MotionProblem], candidates: int, seed
     if problems[0].room is None:
         best = int(order[0])
         return _Start(*tried[best], np.array([condition for _, condition in judged]))
-    free = []
-    for k in order[:_FREE_MOTIONS]:
-        problem, z = tried[k]
-        z = _shrunk_until_free(problem, z)
-        free.append((*_judged(problem, z), problem, z))
-    _, _, problem, z = min(free, key=lambda each: each[0])
-    return _Start(problem, z, np.array([condition for _, condition, _, _ in free]))
+    leaders: list[tuple[MotionProblem, Array]] = []
+    conditions: list[float] = []
+    for problem in problems:
+        own = [k for k in order if tried[k][0] is problem][:max(1, _FREE_MOTIONS // len(problems))]
+        free = [_shrunk_until_free(problem, tried[k][1]) for k in own]
+        values, numbers = zip(*(_judged(problem, z) for z in free))
+        conditions.extend(numbers)
+        for k in np.argsort(values, kind='stable')[:max(1, _RACERS // len(problems))]:
+            leaders.append((problem, free[k]))
+    if len(leaders) > 1:
+        race = [improved(problem, z, min(_RACE, iterations)) for problem, z in leaders]
+        first = int(np.argmin([value for value, _ in race]))
+        leaders = [(leaders[first][0], race[first][1])]
+    return _Start(*leaders[0], np.array(conditions))
 
 
 def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:

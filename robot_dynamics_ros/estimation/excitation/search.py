@@ -41,6 +41,9 @@ _NEAR_GROUND = 0.1
 #: Sufficient decrease of a step (Armijo), and how often it is halved.
 _ARMIJO, _HALVINGS = 1e-4, 25
 
+#: A stage that so many iterations improve by less than this begins anew once, and then ends.
+_STALL, _STALLED = 20, 0.005
+
 #: Length of the first step, as a fraction of full velocity.
 _FIRST_STEP = 0.02
 
@@ -249,12 +252,27 @@ def descend(problem: MotionProblem, z: Array, iterations: int,
     return motions
 
 
+def improved(problem: MotionProblem, z: Array, iterations: int) -> tuple[float, Array]:
+    """
+    Return a motion after some iterations of the first stage, and how good it is: less is better.
+
+    :param problem: motion as a function of z.
+    :param z: (n, size) coefficients of a motion inside the limits.
+    :param iterations: number of iterations.
+    """
+    if np.isfinite(problem.barrier(z, BARRIERS[0])):
+        z = _bfgs(problem, z, BARRIERS[0], iterations, 0, lambda done: None)
+    return problem.barrier(z, BARRIERS[0]), z
+
+
 def _bfgs(problem: MotionProblem, z: Array, weight: float, iterations: int, done: int,
           progress: Callable[[int], None]) -> Array:
-    """Return the motion after `iterations` steps, or fewer if no step is an improvement."""
+    """Return the motion after `iterations` steps, or fewer if steps improve it no more."""
+    values: list[float] = []
+    restarted = False
     value, gradient = problem.barrier(z, weight), problem.barrier_slope(z, weight).ravel()
     identity = np.eye(z.size)
-    inverse = identity * (_FIRST_STEP / max(float(np.linalg.norm(gradient)), 1e-12))
+    inverse = _first_inverse(gradient)
     for iteration in range(iterations):
         step = -inverse @ gradient
         decrease = _ARMIJO * float(gradient @ step)
@@ -266,14 +284,27 @@ def _bfgs(problem: MotionProblem, z: Array, weight: float, iterations: int, done
             step, decrease = 0.5 * step, 0.5 * decrease
         else:
             return z
+        values.append(value)
         z, value = trial, trial_value
+        if len(values) > _STALL and values[-_STALL] - value < _STALLED:
+            if restarted:
+                return z
+            restarted, values = True, []  # nearest points have changed: forget the curvature
+            gradient = problem.barrier_slope(z, weight).ravel()
+            inverse = _first_inverse(gradient)
+            continue
         before, gradient = gradient, problem.barrier_slope(z, weight).ravel()
         change = gradient - before
         curvature = float(step @ change)
         if curvature > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
-            if iteration == 0:
+            if len(values) == 1:
                 inverse = identity * (curvature / float(change @ change))
             left = identity - np.outer(step, change) / curvature
             inverse = left @ inverse @ left.T + np.outer(step, step) / curvature
         progress(done + iteration + 1)
     return z
+
+
+def _first_inverse(gradient: Array) -> Array:
+    """Return the inverse Hessian that begins with a step of _FIRST_STEP."""
+    return np.eye(len(gradient)) * (_FIRST_STEP / max(float(np.linalg.norm(gradient)), 1e-12))

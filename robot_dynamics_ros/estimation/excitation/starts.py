@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +19,12 @@ from robot_dynamics_ros.estimation.excitation.limits import MotionLimits
 #: Part of its room that the closest pair of a start must have: every small motion stays near it.
 _ROOM, _ROOM_OF_DEFAULT, _ROOM_OF_PROPOSAL = 0.05, 0.25, 0.8
 
+#: Part of the effort that may be used which holding a proposed start takes, if there is such a
+#: posture: every motion begins and ends there.
+_RESERVES = (0.8, 1.0)
+
 #: Postures that are tried where the default start is not feasible.
-_PROPOSALS = 6
+_PROPOSALS = 4
 
 #: Neighbourhoods of the default start, and postures that are tried in each.
 _NEIGHBOURHOODS, _TRIES = 8, 50
@@ -70,16 +74,8 @@ def feasible_starts(scene: CollisionScene, start: ArrayLike | None, seed: int,
     if not reason:
         return Starts((limits,))
 
-    def held(q: Array) -> bool:
-        try:
-            check(limits_from(q))
-        except ExcitationError:
-            return False
-        return True
-
-    count = _PROPOSALS if start is None else 1
-    proposals = [find_free_posture(scene, near=limits.start, seed=seed + k, accept=held,
-                                   room=_ROOM_OF_PROPOSAL if start is None else _ROOM_OF_DEFAULT)
+    count, room = (_PROPOSALS, _ROOM_OF_PROPOSAL) if start is None else (1, _ROOM_OF_DEFAULT)
+    proposals = [_held_posture(scene, limits.start, seed + k, room, limits_from, check)
                  for k in range(count)]
     if start is not None:
         raise CollisionError(f'the start is not free: {reason}; a free one near it is '
@@ -128,6 +124,27 @@ def held_starts(start: ArrayLike | None, seed: int,
         return Starts(tuple(found), f'the default start is not feasible ({reason})')
     raise ExcitationError(f'{reason}; none of {_NEIGHBOURHOODS * _TRIES} random postures can be '
                           'held either: check masses and effort limits')
+
+
+def _held_posture(scene: CollisionScene, near: Array, seed: int, room: float,
+                  limits_from: Callable[[ArrayLike | None], MotionLimits],
+                  check: Callable[[MotionLimits], None]) -> Array:
+    """Return a free posture that the robot can hold, with a reserve where that is possible."""
+    for reserve in _RESERVES:
+        def held(q: Array, reserve: float = reserve) -> bool:
+            limits = limits_from(q)
+            try:
+                check(replace(limits, effort=reserve * limits.effort))
+            except ExcitationError:
+                return False
+            return True
+
+        try:
+            return find_free_posture(scene, near=near, seed=seed, accept=held, room=room)
+        except CollisionError:
+            if reserve == _RESERVES[-1]:
+                raise
+    raise AssertionError('unreachable')
 
 
 def posture_text(q: Array) -> str:

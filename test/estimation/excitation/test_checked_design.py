@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from support.robots import URDF_FOLDER
+from support.robots import URDF_FOLDER, example_robots
 
 from robot_dynamics_ros import (
     CollisionError,
@@ -93,6 +93,18 @@ def test_all_margins_are_kept_at_many_samples(checked, scene):
 def test_the_parameters_are_excited_almost_as_well_as_without_checks(checked, unchecked):
     assert checked.condition_number < 1.5 * unchecked.condition_number
     assert np.max(checked.utilisation) < 1.0
+
+
+def test_a_start_that_is_held_with_most_of_the_effort_is_not_proposed():
+    # the shoulder of this arm is weak: near its default start, every motion exceeds the efforts
+    path, = (each for each in example_robots() if each.name == 'talos_left_arm.urdf')
+    arm = chain_from_urdf(path, tip='arm_left_7_link')
+    found = design_excitation(arm, scene=collision_scene(
+        path, arm, floor=None, folders=[path.parents[2], path.parents[4]],
+        srdf=path.parents[1] / 'srdf' / 'talos.srdf'))
+    free = design_excitation(arm, unchecked=True, start=found.limits.start)
+    assert found.clearance.kept
+    assert found.condition_number < 1.5 * free.condition_number
 
 
 def test_the_same_seed_gives_the_same_checked_motion(chain, scene):

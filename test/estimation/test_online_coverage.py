@@ -62,6 +62,22 @@ def test_parts_of_a_simulated_stream_agree(noise, duration):
 
 
 @needs_data
+@pytest.mark.parametrize('robot', ['ur10', 'panda'])
+def test_a_stream_with_late_or_early_efforts_does_not_converge(robot, request):
+    chain, recording = request.getfixturevalue(robot)
+
+    def learned_state(lag):
+        estimator = OnlineEstimator(chain, cutoff=ROBOTS[robot][0])
+        t, tau = recording.t, recording.tau.T
+        estimator.feed_many(t, recording.q, recording.qd, np.transpose(
+            [np.interp(t - lag, t, each) for each in tau]))
+        return estimator.estimate().state
+
+    assert [learned_state(lag) for lag in (-0.05, 0.0, 0.05)] == [
+        EstimateState.LEARNING, EstimateState.CONVERGED, EstimateState.LEARNING]
+
+
+@needs_data
 @pytest.mark.parametrize('robot', ROBOTS)
 def test_converged_means_that_the_rest_of_the_recording_is_predicted(robot, request):
     chain, recording = request.getfixturevalue(robot)

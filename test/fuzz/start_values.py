@@ -5,6 +5,7 @@ Nodes started with parameters that nobody should set.
 A start works, or it ends with one line of our own error, in the constructor or in *configure*.
 """
 
+import io
 import math
 import traceback
 import warnings
@@ -83,6 +84,7 @@ def start(name, setting, kind, value, context):
     else:
         try:
             node.get_logger().set_level(LoggingSeverity.FATAL)
+            node.stream = io.StringIO()  # live_view prints the address of its page
             if node.trigger_configure() == TransitionCallbackReturn.SUCCESS:
                 assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
                 node.tick()

@@ -2,7 +2,8 @@
 """
 The identification node: learns the parameters of a robot while it works.
 
-``joint_states`` in, ``~/mlc`` out (latched); ``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
+``joint_states`` in, ``wrench`` of a force sensor if there is one, ``~/mlc`` out (latched);
+``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
 Checkpoints on disk keep what is learned, and a restarted node continues from the last one.
 """
 
@@ -26,7 +27,11 @@ from robot_dynamics_ros.files.atomic_file import set_aside
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message
 from robot_dynamics_ros.nodes.support.diagnostics import described
-from robot_dynamics_ros.nodes.support.learning_node import LearningNode, LearningNodeSettings
+from robot_dynamics_ros.nodes.support.learning_node import (
+    LearningNode,
+    LearningNodeSettings,
+    WrenchSource,
+)
 from robot_dynamics_ros.nodes.support.robot_node import LATCHED
 from robot_dynamics_ros.nodes.support.runner import run
 from robot_dynamics_ros.nodes.support.services import offer_mlc
@@ -40,6 +45,9 @@ class IdentificationNodeSettings(LearningNodeSettings):
 
     horizon: float = setting(
         60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
+    force_sensor: bool = setting(
+        False, 'a sensor at the tip publishes on wrench what the environment exerts on the tip '
+        'link, at its origin and in its frame; without a fresh wrench nothing is learned')
     prior_strength: float = setting(1.0, 'strength of the belief in the URDF', minimum=1e-6,
                                     maximum=1e6)
     publish_period: float = setting(1.0, 'time between two messages on ~/mlc [s]', minimum=0.05,
@@ -61,6 +69,7 @@ class IdentificationNode(LearningNode):
     def __init__(self, **options: object) -> None:
         super().__init__('identification', **options)
         self._estimator: OnlineEstimator | None = None
+        self._wrenches: WrenchSource | None = None
         self._enabled = self.settings.enabled
         self._kept = 0  # samples in the last checkpoint
         self._shown = (0, 0)  # samples used, and implausible ones, in the last diagnostics
@@ -74,6 +83,8 @@ class IdentificationNode(LearningNode):
         self.create_service(Trigger, '~/save', self._on_save)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self.listen()
+        if p.force_sensor:
+            self._wrenches = WrenchSource(self)
         # real time: a paused simulation must not hide what was learned
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(p.publish_period, self._on_publish, clock=steady)
@@ -130,7 +141,14 @@ class IdentificationNode(LearningNode):
         """Learn from joint states."""
         if self._estimator is not None:
             qd = None if np.isnan(samples.qd).any() else samples.qd
-            self._estimator.feed_many(samples.times, samples.q, qd, samples.effort)
+            wrench = None if self._wrenches is None else self._wrenches.at(samples.times)
+            self._estimator.feed_many(samples.times, samples.q, qd, samples.effort, wrench)
+
+    def clock_set_back(self) -> None:
+        """Accept earlier stamps; what was learned is kept."""
+        super().clock_set_back()
+        if self._wrenches is not None:
+            self._wrenches.restart()
 
     def _on_publish(self) -> None:
         if self._estimator is None or not self.active:

@@ -11,6 +11,7 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+from geometry_msgs.msg import WrenchStamped
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -29,7 +30,7 @@ from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.nodes.identification import IdentificationNode
-from robot_dynamics_ros.nodes.support.conversion import estimate_from_message
+from robot_dynamics_ros.nodes.support.conversion import estimate_from_message, stamp
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros
@@ -354,6 +355,37 @@ def test_efforts_may_come_from_commands(make_node, planar, true_model):
         node.receive(joint_state_message(sample.time, sample.q, sample.qd, [7.0, 7.0]))
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
     assert answer(node).residual_rms == residual, 'no effort is fresh: nothing is learned'
+
+
+def wrench_message(time, values, frame=''):
+    message = WrenchStamped()
+    message.header.stamp, message.header.frame_id = stamp(time), frame
+    for part, numbers in ((message.wrench.force, values[:3]), (message.wrench.torque, values[3:])):
+        part.x, part.y, part.z = numbers
+    return message
+
+
+def test_a_force_sensor_takes_the_wrench_off(make_node, planar, true_model):
+    node = make_node(IdentificationNode, robot_description=planar, force_sensor=True)
+    model = compile_model(true_model.chain)
+    for sample in swinging_samples(true_model, 20.0, start=1.0):
+        wrench = 5.0 * np.sin(sample.time * np.arange(1.0, 7.0))
+        outer = model.torque(sample.q, 0 * sample.q, 0 * sample.q, wrench=wrench) - model.torque(
+            sample.q, 0 * sample.q, 0 * sample.q)
+        node.receive(wrench_message(sample.time, wrench, true_model.chain.tip))
+        node.receive(joint_state_message(sample.time, sample.q, sample.qd, sample.effort + outer))
+    assert_close(torque(node), true_model.torque(*STATE), LEARNED)
+
+
+def test_without_a_good_wrench_nothing_is_learned(make_node, planar, true_model):
+    node = make_node(IdentificationNode, robot_description=planar, force_sensor=True)
+    move(node, true_model, 5.0)
+    assert answer(node).samples == 0
+    zero = np.zeros(6)
+    for message in (wrench_message(1.0, zero, 'another_link'), wrench_message(1.0, zero + np.nan),
+                    wrench_message(1.0, zero), wrench_message(0.5, zero)):
+        node.receive(message)
+    assert node.diagnostics.counted('dropped wrenches') == 3
 
 
 def test_efforts_of_a_controller_need_control_msgs(make_node, planar, monkeypatch):

@@ -11,28 +11,35 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.motion.joint_state import JointSamples, JointStateReader
 from robot_dynamics_ros.nodes.support.conversion import (
     controller_state_type,
     samples_from_messages,
+    seconds,
 )
 from robot_dynamics_ros.nodes.support.robot_node import SENSOR, RobotNode
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 
 EFFORT_SOURCES = ('joint_states', 'commands', 'controller_state')
-#: Largest age of the commands that belong to a joint state [s].
+#: Largest age of the commands, or of the wrench, that belong to a joint state [s].
 FRESH = 0.1
+#: Number of wrenches that are kept.
+WRENCHES = 2000
 
 
 class EffortSource:
@@ -80,6 +87,53 @@ class EffortSource:
                                    f'{self._source}, expected those of {", ".join(joints)}')
             return
         self._efforts, self._received = known, self._node.now
+
+
+class WrenchSource:
+    """What a force sensor at the tip measures, at the times of the joint states."""
+
+    def __init__(self, node: RobotNode) -> None:
+        """
+        Subscribe to ``wrench``.
+
+        :param node: node with the robot.
+        """
+        self._node = node
+        self._wrenches: deque[tuple[float, Array]] = deque(maxlen=WRENCHES)
+        node.create_subscription(WrenchStamped, 'wrench', self._on_wrench, SENSOR)
+
+    def at(self, times: Array) -> Array:
+        """Return (N, 6) wrenches [N, N m]; NaN where none is as fresh as efforts have to be."""
+        if not self._wrenches:
+            return np.full((len(times), 6), np.nan)
+        stamps = np.array([time for time, _ in self._wrenches])
+        values = np.array([wrench for _, wrench in self._wrenches])
+        result = np.column_stack([np.interp(times, stamps, column) for column in values.T])
+        after = np.minimum(np.searchsorted(stamps, times), len(stamps) - 1)
+        near = np.minimum(np.abs(stamps[after] - times),
+                          np.abs(stamps[np.maximum(after - 1, 0)] - times))
+        result[near > FRESH] = np.nan
+        return result
+
+    def restart(self) -> None:
+        """Forget the past: the clock was set back."""
+        self._wrenches.clear()
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        robot, frame = self._node.robot, message.header.frame_id
+        force, torque = message.wrench.force, message.wrench.torque
+        wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        time = seconds(message.header.stamp)
+        if robot is not None and frame not in ('', robot.chain.tip):
+            objection = f"wrench in frame '{frame}', expected that of the tip, {robot.chain.tip}"
+        elif not np.isfinite(wrench).all():
+            objection = 'wrench with an entry that is not finite'
+        elif self._wrenches and time <= self._wrenches[-1][0]:
+            objection = 'wrench that is not newer than the last one'
+        else:
+            self._wrenches.append((time, wrench))
+            return
+        self._node.diagnostics.warn('dropped wrenches', objection)
 
 
 def _controller_state_type() -> Any:

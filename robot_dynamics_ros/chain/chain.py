@@ -32,16 +32,23 @@ class Finding:
     :param where: name of the link or joint, or ``''`` for the robot.
     :param message: one sentence for people.
     :param value: the number the remark is about, where there is one (SI units).
+    :param remedy: text to paste: YAML for joints.yaml, or an option of the command line; ``''``
+        where there is none.
     """
 
     kind: str
     where: str
     message: str
     value: float | None = None
+    remedy: str = ''
 
     def __str__(self) -> str:
-        """Return ``where: message``."""
-        return f'{self.where}: {self.message}' if self.where else self.message
+        """Return ``where: message``, and what to do about it."""
+        said = f'{self.where}: {self.message}' if self.where else self.message
+        if not self.remedy:
+            return said
+        place = '' if self.remedy.startswith('-') else ' in joints.yaml'
+        return f'{said}; try{place} {self.remedy}'
 
 
 JointType = Literal['revolute', 'prismatic']

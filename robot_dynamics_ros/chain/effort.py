@@ -12,9 +12,13 @@ from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.joint_physics import check_coupling
 from robot_dynamics_ros.errors import ParameterError
 
-#: joint: torque after the gear; motor: torque of the motors, to be carried through the coupling.
-EffortSide = Literal['joint', 'motor']
+#: joint: torque of the drive, on the joint side of the gear; motor: torque of the motors, to be
+#: carried through the coupling; link: torque sensor between gear and link, behind the rotor.
+EffortSide = Literal['joint', 'motor', 'link']
 EFFORT_SIDES: tuple[EffortSide, ...] = get_args(EffortSide)
+
+#: Efforts later or earlier than this are another motion [s].
+LONGEST_DELAY = 1.0
 
 #: Relative standard deviation of a gain that is not said: efforts that are torques already (gain
 #: 1), and others, mostly currents with the constants of a data sheet.
@@ -31,13 +35,17 @@ class EffortSemantics:
     :param gain: (n,) torque per unit of effort [N m, N per unit], positive; a motor constant
         times the gear ratio where the effort is a current.
     :param offset: (n,) reading at zero torque, in the unit of the effort.
-    :param side: n words, 'joint' or 'motor'.
+    :param side: n words, 'joint', 'motor' or 'link'. Rotor and friction of the drive are not part
+        of what a sensor on the link side measures; what of a link lies before its sensor, the
+        other joints feel and the sensor does not, so that its rotor inertia may be negative.
     :param coupling: (n, n) constant matrix J with ``q = J q_motor`` where `side` is 'motor', so
         that ``torque_motor = J^T torque_joint``; None = no coupling.
     :param gravity_removed: n flags: the robot reports the effort of this joint without the weight
         of the arm.
     :param gain_deviation: (n,) relative standard deviations of the gains, 0.03 = 3 %; NaN = not
         known; empty = none is known.
+    :param delay: time by which efforts are reported later than the positions that belong to them
+        [s]; negative = earlier.
     """
 
     sign: Array
@@ -47,6 +55,7 @@ class EffortSemantics:
     coupling: Array | None
     gravity_removed: tuple[bool, ...]
     gain_deviation: Array = field(default_factory=lambda: np.empty(0))
+    delay: float = 0.0
 
     def __post_init__(self) -> None:
         """Copy the arrays, make them read-only and check them."""
@@ -72,6 +81,9 @@ class EffortSemantics:
         if set(self.side) - set(EFFORT_SIDES):
             raise ParameterError(f'effort: side must be one of {", ".join(EFFORT_SIDES)}, '
                                  f'got {", ".join(self.side)}')
+        if not abs(self.delay) <= LONGEST_DELAY:
+            raise ParameterError(f'effort: the delay must be between -{LONGEST_DELAY:g} and '
+                                 f'{LONGEST_DELAY:g} s, got {self.delay}')
         if self.coupling is not None:
             freeze(self, 'coupling')
             if np.shape(self.coupling) != (n, n):

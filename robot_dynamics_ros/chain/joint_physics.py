@@ -15,8 +15,8 @@ from robot_dynamics_ros.errors import ParameterError
 #: Terms per joint, all of them keys of the joints file.
 PER_JOINT = ('rotor_inertia', 'viscous', 'coulomb', 'offset', 'static', 'stribeck_velocity',
              'load_friction', 'viscous_asymmetry', 'presliding')
-_NOT_NEGATIVE = ('rotor_inertia', 'viscous', 'coulomb', 'static', 'stribeck_velocity',
-                 'load_friction', 'presliding')
+_NOT_NEGATIVE = ('viscous', 'coulomb', 'static', 'stribeck_velocity', 'load_friction',
+                 'presliding')
 
 
 def _left_out() -> Array:
@@ -41,7 +41,9 @@ class JointPhysics:
     One term is enough to make one, ``JointPhysics(viscous=[0.1, 0.2])``: terms that are left out
     are zero.
 
-    :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg].
+    :param rotor_inertia: (n,) rotor inertia times squared gear ratio [kg m^2, kg]; negative only
+        where torques are those of a sensor on the link side, which does not feel what of its own
+        link lies before it (`EffortSemantics.side`).
     :param viscous: (n,) viscous friction [N m s/rad, N s/m].
     :param coulomb: (n,) Coulomb friction [N m, N].
     :param offset: (n,) torque at rest that the model does not explain [N m, N].
@@ -120,7 +122,7 @@ class JointPhysics:
 
         :raises ParameterError: wrong number of joints, a negative or non-finite value, a
             singular coupling matrix. NaN in `rotor_inertia` is allowed: it means "grouped into
-            a minimal parameter".
+            a minimal parameter"; a negative one is that of a joint with a torque sensor.
         """
         if len(self) != len(joint_names):
             raise ParameterError(f'joint physics is for {len(self)} joints, the chain has '

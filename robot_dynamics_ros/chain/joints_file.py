@@ -8,6 +8,7 @@ The joints file: facts about a robot that a URDF cannot hold.
     preset: kuka_lbr_fri          # what efforts mean, from effort_presets; for all joints
     coulomb_velocity: 0.01        # [rad/s, m/s]
     coupling: [[1, 0], [-1, 1]]   # q = J q_motor, over the joints in the order of the chain
+    effort_delay: 0.012           # efforts are reported later than positions by this [s]
     payload:                      # fixed to the tip link, in its frame
       mass: 1.5                   # [kg]
       centre_of_mass: [0, 0, 0.1]            # [m]
@@ -53,7 +54,7 @@ _ROTOR = ('motor_inertia', 'gear_ratio')
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}
 _EFFORT = ('sign', 'gain', 'gain_deviation', 'offset', 'side', 'gravity_removed')
-_TOP = ('format', 'preset', 'coulomb_velocity', 'coupling', 'payload', 'joints')
+_TOP = ('format', 'preset', 'coulomb_velocity', 'coupling', 'effort_delay', 'payload', 'joints')
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class JointsFile:
     :param coupling: rows of the matrix, or None.
     :param payload: known payload in the tip frame, or None.
     :param preset: name of what efforts mean, one of PRESETS, or None.
+    :param effort_delay: time by which efforts are reported later than positions [s].
     """
 
     source: str
@@ -75,6 +77,7 @@ class JointsFile:
     coupling: Sequence[Sequence[float]] | None = None
     payload: Inertia | None = None
     preset: str | None = None
+    effort_delay: float = 0.0
 
     def applied_to(self, chain: Chain) -> Chain:
         """
@@ -120,7 +123,7 @@ class JointsFile:
                                    for key, default in defaults.items()}
         coupling = None if self.coupling is None else np.array(self.coupling)
         try:
-            return EffortSemantics(coupling=coupling, **columns)
+            return EffortSemantics(coupling=coupling, delay=self.effort_delay, **columns)
         except RobotDynamicsError as error:
             raise ParameterError(f'{self.source}: {error}') from error
 
@@ -195,7 +198,8 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
         source, joints,
         None if velocity is None else number(velocity, f'{source}: coulomb_velocity'),
         matrix(top['coupling'], f'{source}: coupling') if 'coupling' in top else None,
-        _payload(top.get('payload'), f'{source}: payload'), preset)
+        _payload(top.get('payload'), f'{source}: payload'), preset,
+        number(top.get('effort_delay', 0.0), f'{source}: effort_delay'))
 
 
 def _joint(content: Any, where: str) -> dict[str, Any]:
@@ -212,6 +216,11 @@ def _joint(content: Any, where: str) -> dict[str, Any]:
                            in mapping(entry['limits'], place, tuple(_LIMITS)).items()}
     if 'effort' in entry:
         entry['effort'] = _effort(entry['effort'], f'{where}: effort')
+    rotor = entry.get('rotor_inertia', 0.0)
+    if rotor < 0.0 and entry.get('effort', {}).get('side') != 'link':
+        raise ParameterError(f'{where}: rotor_inertia is {rotor:g}; it cannot be negative, unless '
+                             'the torque is that of a sensor behind the gear (effort: {side: '
+                             'link})')
     return entry
 
 

@@ -15,7 +15,7 @@ from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.formulations.wrenches import wrench_torque
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
 from robot_dynamics_ros.errors import ParameterError, StateError
-from robot_dynamics_ros.estimation.identification.study import NOT_NEGATIVE, excited_unknowns
+from robot_dynamics_ros.estimation.identification.study import excited_unknowns, not_negative
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
@@ -85,8 +85,7 @@ class OnlineEstimator:
         self._columns = list(self.unknowns.columns)
         self._cutoff, self._horizon = float(cutoff), float(horizon)
         self._strength, self._compiled = prior_strength, compiled
-        self._not_negative = np.array([name.startswith(NOT_NEGATIVE)
-                                       for name in self.unknowns.names])
+        self._not_negative = not_negative(self.unknowns.names, self._effort.side)
         self._payload = np.zeros(len(self.unknowns.mlc))
         self._law = FrictionLaw.plain(len(chain), chain.joint_physics.coulomb_velocity)
         self._possible = PossibleStates(chain)

@@ -187,6 +187,9 @@ def _checked_physics(chain: Chain) -> Array:
                              "simulate this robot with engine 'own'")
     if not np.all(np.isfinite(physics.rotor_inertia)):
         raise ParameterError('simulation: every rotor inertia must be known (0 = none)')
+    if np.any(physics.rotor_inertia < 0.0):
+        raise ParameterError('simulation: MuJoCo has no negative rotor inertia; these parameters '
+                             'are those of torque sensors on the link side')
     return physics.offset
 
 

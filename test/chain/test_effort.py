@@ -43,7 +43,7 @@ def test_values_are_copied_and_read_only():
     ({'gain_deviation': [0.1]}, r'one value per joint \(2\)'),
     ({'gain_deviation': [0.1, -0.1]}, 'gain_deviation must be finite and not negative'),
     ({'gain_deviation': [0.1, np.inf]}, 'gain_deviation must be finite and not negative'),
-    ({'side': ('joint', 'gear')}, 'side must be one of joint, motor, got joint, gear'),
+    ({'side': ('joint', 'gear')}, 'side must be one of joint, motor, link, got joint, gear'),
     ({'coupling': [[1.0, 0.0], [np.nan, 1.0]]}, '^coupling matrix has non-finite entries$'),
     ({'coupling': [[1.0, 0.0], [-np.inf, 1.0]]}, '^coupling matrix has non-finite entries$'),
     ({'coupling': [[1.0, 2.0], [2.0, 4.0]]}, 'singular: the motors of joints number 1, number 2'),

@@ -145,3 +145,16 @@ def test_half_of_a_motor_is_refused(entry):
         joints_from_mapping({'joints': {'joint1': entry}}, 'file')
     with pytest.raises(ParameterError, match='gear_ratio not zero, got 1 and 0'):
         joints_from_mapping({'joints': {'joint1': {'motor_inertia': 1.0, 'gear_ratio': 0.0}}}, 'f')
+
+
+def test_delay_and_sensors_behind_the_gear(chain):
+    first, second = chain.joint_names[:2]
+    file = joints_from_mapping({'effort_delay': 0.012, 'joints': {
+        first: {'rotor_inertia': -0.1, 'effort': {'side': 'link'}}}}, 'file')
+    meaning = file.effort_semantics(chain)
+    assert meaning.delay == 0.012 and meaning.side[:2] == ('link', 'joint')
+    assert file.applied_to(chain).joint_physics.rotor_inertia[0] == -0.1
+    with pytest.raises(ParameterError, match=r'rotor_inertia is -0\.1; it cannot be negative'):
+        joints_from_mapping({'joints': {second: {'rotor_inertia': -0.1}}}, 'file')
+    with pytest.raises(ParameterError, match='delay must be between -1 and 1 s, got 2'):
+        joints_from_mapping({'effort_delay': 2.0}, 'file').effort_semantics(chain)

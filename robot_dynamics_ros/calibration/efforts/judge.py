@@ -19,13 +19,12 @@ from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, Join
 from robot_dynamics_ros.calibration.efforts.scales import (
     REMOVED,
     REMOVED_CHECK,
-    TORQUE,
-    UNITS_OF_LIMIT,
     common_scale,
     removed_everywhere,
     scale_factor,
 )
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.estimation.hints.effort_units import TORQUE, UNITS_OF_LIMIT
 
 #: The weight is seen in an effort if it explains this part beside friction...
 _SEEN_PART = 0.5

@@ -137,4 +137,4 @@ def _composed(given: EffortSemantics, joints: Sequence[JointMeaning]) -> EffortS
     return EffortSemantics(
         given.sign * sign, given.gain * gain, given.offset + offset / (given.sign * given.gain),
         given.side, given.coupling, tuple(each.gravity_removed for each in joints),
-        np.where(changed, deviation, given.gain_deviation))
+        np.where(changed, deviation, given.gain_deviation), given.delay)

@@ -23,6 +23,9 @@ from robot_dynamics_ros.errors import ChainError, ParameterError
 if TYPE_CHECKING:
     from robot_dynamics_ros.estimation.recordings.recording import Recording
 
+#: What of a recording may be in degrees, as in estimation/recordings (which is slow to import).
+DEGREES = ('all', 'positions', 'velocities')
+
 #: What a robot may be, for help texts.
 ROBOT = 'URDF file, or .xacro file, whose arguments follow as NAME:=VALUE'
 
@@ -155,6 +158,9 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--wrench-topic', metavar='TOPIC',
                         help='force sensor at the tip in a bag (geometry_msgs/WrenchStamped), in '
                         'the tip frame: a known input')
+    parser.add_argument('--degrees', nargs='?', const='all', choices=DEGREES,
+                        help='what the recording has in degrees instead of radians (default: '
+                        'nothing; without a word: all)')
     parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
                         help='text in the recorded joint names and what the URDF has instead; '
                         'may be repeated')
@@ -234,9 +240,11 @@ def recordings_from_arguments(arguments: argparse.Namespace, chain: Chain,
     """Return the recordings at some paths, joints in the order of the chain."""
     from robot_dynamics_ros.estimation.recordings.files import read_recording
 
-    return [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename,
-                           wrench_topic=arguments.wrench_topic)
-            for path in paths]
+    recordings = [read_recording(path, chain, topic=arguments.topic, rename=arguments.rename,
+                                 wrench_topic=arguments.wrench_topic) for path in paths]
+    if arguments.degrees is None:
+        return recordings
+    return [each.in_radians(chain, arguments.degrees) for each in recordings]
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -15,7 +15,9 @@ from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import IdentificationError, ParameterError
-from robot_dynamics_ros.estimation.identification.hints import effort_findings, gravity_findings
+from robot_dynamics_ros.estimation.hints.causes import cause_findings
+from robot_dynamics_ros.estimation.hints.efforts import effort_findings
+from robot_dynamics_ros.estimation.hints.gravity import gravity_findings
 from robot_dynamics_ros.estimation.identification.result import (
     FrictionComparison,
     Identification,
@@ -95,7 +97,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
                    _friction_signals(terms, prepared, part)) for part in parts]
     blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
     study = Study(terms, rows, signals, np.maximum(prepared.velocity, _SLOWEST),
-                  prepared.acceleration, settings, blocks, halves)
+                  prepared.acceleration, settings, blocks, meaning.side, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     if settings.method != 'lin':  # that has its own
         final = replace(final, fit=jackknifed(final.fit, final.rows, final.prior,
@@ -153,8 +155,9 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
              rows.Y[:, :, p:p + 4 * len(chain)], chain)
     # a wrong gravity makes signs look wrong, too: they are judged only when it is right
     effort_odd = ([] if any(effort.gravity_removed) else gravity_findings(*known)
-                  ) or effort_findings(*known)
-    findings = [*prepared.findings, *unknowns.mlc.findings, *effort_odd,
+                  ) or effort_findings(*known, effort)
+    causes = [] if effort_odd else cause_findings(study.trial(final, effort))
+    findings = [*prepared.findings, *unknowns.mlc.findings, *effort_odd, *causes,
                 *_parameter_findings(parameters), *_period_findings(periods)]
     tested = rows.usable & np.isfinite(held_out)
     against = [f'{finding}' for finding in effort_odd]

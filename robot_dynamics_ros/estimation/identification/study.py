@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
+from robot_dynamics_ros.chain.effort import EffortSemantics, EffortSide
+from robot_dynamics_ros.estimation.hints.trial import Columns, Trial
 from robot_dynamics_ros.estimation.regression.friction_choice import (
     FrictionCandidates,
     FrictionData,
@@ -30,7 +32,7 @@ from robot_dynamics_ros.estimation.settings import IdentificationSettings
 _EXCITED = 0.3
 
 #: Terms that cannot be negative.
-NOT_NEGATIVE = ('Ia', 'Fv', 'Fc', 'Fl')
+_NOT_NEGATIVE = ('Ia', 'Fv', 'Fc', 'Fl')
 
 #: The law is chosen again after each of the first fits; then the load is improved, until no
 #: friction per load moves by more than this [1], or so often.
@@ -46,6 +48,20 @@ def excited_unknowns(standard_deviations: Array, prior: Prior, fixed: Mask) -> M
     :param fixed: (u,) unknowns that were held at zero.
     """
     return np.asarray((standard_deviations < _EXCITED * prior.standard_deviations) & ~fixed)
+
+
+def not_negative(names: Sequence[str], sides: Sequence[EffortSide]) -> Mask:
+    """
+    Return the mask (u,) of the unknowns that cannot be negative.
+
+    A torque sensor on the link side does not feel what of its own link lies before it, while the
+    other joints do: there the inertia of the rotor stands for that part, and is negative.
+
+    :param names: names of the unknowns.
+    :param sides: side of the gear that the effort of each joint belongs to.
+    """
+    free = {f'Ia{j}' for j, side in enumerate(sides, start=1) if side == 'link'}
+    return np.array([name.startswith(_NOT_NEGATIVE) and name not in free for name in names])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +104,19 @@ class Study:
     :param acceleration: (n,) typical accelerations [rad/s^2, m/s^2].
     :param settings: settings of the identification.
     :param blocks: (N,) blocks of time of the rows, to choose prior and friction law by.
+    :param sides: side of the gear that the effort of each joint belongs to.
     :param halves: the same rows and signals from either half of the recorded samples, for
         instrumental variables; None = least squares only.
     """
 
     def __init__(self, terms: TorqueTerms, rows: Rows, signals: FrictionSignals, velocity: Array,
                  acceleration: Array, settings: IdentificationSettings, blocks: Blocks,
+                 sides: Sequence[EffortSide],
                  halves: Sequence[tuple[Rows, FrictionSignals]] | None = None) -> None:
         self.terms, self.rows, self.settings = terms, rows, settings
         self._signals = signals
         self._velocity, self._acceleration = velocity, acceleration
-        self._blocks, self._halves = blocks, halves
+        self.blocks, self._sides, self._halves = blocks, sides, halves
         self._plain = terms.choice()
         self._candidates = FrictionCandidates.of(
             terms.chain.joint_physics, velocity, stribeck=settings.friction != 'coulomb',
@@ -113,7 +131,7 @@ class Study:
         """Return the parameters fitted to the chosen samples (N,) only."""
         rows = self.rows.of_columns(self._plain.columns)
         torque = rows.of_samples(chosen).rms_torque()
-        room = chosen_room(rows.of_samples(chosen), self._blocks[chosen],
+        room = chosen_room(rows.of_samples(chosen), self.blocks[chosen],
                            lambda room: self._prior(self._plain, torque, room))
         found = self._solved(None, self._plain, rows, chosen,
                              self._prior(self._plain, torque, room))
@@ -144,7 +162,7 @@ class Study:
                 prior: Prior) -> StudyFit:
         method = 'weighted' if self.settings.method == 'lin' else self.settings.method
         return StudyFit(law, unknowns, fit(rows.of_samples(chosen), prior, method,
-                                           _not_negative(unknowns)), prior, rows)
+                                           self.not_negative(unknowns)), prior, rows)
 
     def friction(self, found: StudyFit) -> FrictionData:
         """Return what links and rotors of a fit to all rows leave of the torques of the motors."""
@@ -162,7 +180,7 @@ class Study:
         weights = np.where(self.rows.usable, weights, 0.0)
         return FrictionData(self._signals, chosen, rest @ J, self._signals.load(loads),
                             np.stack([np.min(weights[:, column != 0.0], axis=1)
-                                      for column in J.T], axis=1), self._blocks,
+                                      for column in J.T], axis=1), self.blocks,
                             np.array([np.max(found.fit.correlation[column != 0.0])
                                       for column in J.T]))
 
@@ -172,7 +190,7 @@ class Study:
             unknowns = found.unknowns
             found = replace(found, fit=lin_fit(
                 found.fit, found.rows.of_samples(chosen), unknowns.blocks, unknowns.names,
-                self.terms.chain.joint_names, _not_negative(unknowns)))
+                self.terms.chain.joint_names, self.not_negative(unknowns)))
         if self._halves is None:
             return found
         halves = [(rows.of_columns(found.unknowns.columns) if found.law is None
@@ -180,9 +198,23 @@ class Study:
                   for rows, signals in self._halves]
         return replace(found, fit=instrumental_fit(
             found.fit, found.prior, (halves[0], halves[1]), self.rows.tau[chosen],
-            _not_negative(found.unknowns)))
+            self.not_negative(found.unknowns)))
 
+    def trial(self, found: StudyFit, effort: EffortSemantics) -> Trial:
+        """
+        Return a fit to all rows as the start of trials with other meanings of the recording.
 
-def _not_negative(unknowns: Unknowns) -> Mask:
-    """Return the mask (u,) of the unknowns that cannot be negative."""
-    return np.array([name.startswith(NOT_NEGATIVE) for name in unknowns.names])
+        :param found: fit to all rows.
+        :param effort: meaning of the efforts.
+        """
+        plain, prior = self._plain, found.prior
+        few = Prior(prior.mean[:len(plain)], prior.standard_deviations[:len(plain)])
+        return Trial(
+            self.terms.chain, effort, self.rows,
+            Columns(found.unknowns.names, found.rows.Y, prior, self.not_negative(found.unknowns)),
+            Columns(plain.names, self.rows.Y[:, :, list(plain.columns)], few,
+                    self.not_negative(plain)), found.fit, self.blocks, self._signals.way)
+
+    def not_negative(self, unknowns: Unknowns) -> Mask:
+        """Return the mask (u,) of the unknowns that cannot be negative."""
+        return not_negative(unknowns.names, self._sides)

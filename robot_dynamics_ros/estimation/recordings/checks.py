@@ -5,12 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.errors import RecordingError
-from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.estimation.recordings.recording import Degrees, Recording
 
 #: Differentiated positions and recorded velocities may differ by this factor.
 _RATE_FACTOR = 3.0
+
+#: Positions beyond this many times their limits are in another unit; limits where the URDF has
+#: none; joints nearer to zero than this are at rest [rad].
+_FAR, _TURNS, _RESTING = 1.5, 4.0 * np.pi, 0.1
+
+#: Slope of positions over velocities where one of them is in degrees; it may be off by this part.
+_IN_DEGREES: dict[Degrees, float] = {'positions': 180.0 / np.pi, 'velocities': np.pi / 180.0}
+_SAME = 0.15
 
 #: Velocities beyond this many times the limit of the joint are in another unit.
 _VELOCITY_FACTOR = 10.0
@@ -37,12 +46,35 @@ def check_recording(recording: Recording, chain: Chain) -> list[Finding]:
                     'is not used') for name, none in zip(recording.joint_names, dead) if none]
 
 
+def _check_degrees(recording: Recording, chain: Chain, q: Array) -> None:
+    """
+    Refuse positions that are degrees: outside the limits, or many turns, while radians fit.
+
+    :param q: (N, n) finite positions.
+    """
+    lower, upper = chain.position_limits
+    limited = np.isfinite(upper - lower)
+    room = np.where(limited, np.maximum(np.abs(lower), np.abs(upper)), _TURNS)
+    turning = np.array([joint.revolute for joint in chain.joints])
+    far = np.max(np.abs(q), axis=0)
+    moving = turning & (far > _RESTING)
+    if np.any(moving & limited):  # the others may turn for ever
+        moving &= limited
+    shown = moving.sum() > 1 or np.any(moving & limited)
+    outside = 2 * np.sum(far[moving] > _FAR * room[moving]) > moving.sum()
+    if shown and outside and np.all(np.radians(far[moving]) <= _FAR * room[moving]):
+        raise RecordingError(
+            f'{recording.source}: positions up to {np.max(far[moving]):.3g}: they look like '
+            'degrees, expected are radians; try --degrees (Recording.in_radians)')
+
+
 def _check_units(recording: Recording, chain: Chain) -> None:
     order = np.isfinite(recording.t) & np.all(np.isfinite(recording.q), axis=1)
     t, q = recording.t[order], recording.q[order]
     forward = np.diff(t) > 0.0
     if not np.any(forward):
         raise RecordingError(f'{recording.source}: time does not advance')
+    _check_degrees(recording, chain, q)
     rate = np.diff(q, axis=0)[forward] / np.diff(t)[forward][:, None]
     velocity = np.sqrt(np.median(rate ** 2, axis=0))
     for name, value, limit in zip(chain.joint_names, velocity, chain.velocity_limits):
@@ -63,6 +95,9 @@ def _check_units(recording: Recording, chain: Chain) -> None:
     slope = np.sum(middle[finite] * rate[finite]) / squares if squares > 0.0 else 0.0
     moves = np.sum(rate[finite] ** 2) > 0.0
     if moves and not 1.0 / _RATE_FACTOR < slope < _RATE_FACTOR:
+        unit = next((f'; the {each} look like degrees: try --degrees {each} '
+                     '(Recording.in_radians)' for each, factor in _IN_DEGREES.items()
+                     if abs(slope / factor - 1.0) < _SAME), '')
         raise RecordingError(f'{recording.source}: the positions change {slope:.3g} times as fast '
                              'as the recorded velocities say: time, position or velocity is in '
-                             'another unit')
+                             f'another unit{unit}')

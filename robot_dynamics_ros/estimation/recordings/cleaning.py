@@ -44,6 +44,9 @@ _SLOW = 0.1
 #: limit or a unit.
 _FEW = 0.05
 
+#: Parts of a step that are rounding errors.
+_ROUNDING = 1e-6
+
 #: A stamp this many median steps from those around it is wrong.
 _LATE = 20.0
 
@@ -114,6 +117,23 @@ class Stretch:
     def t(self) -> Array:
         """Time (N,) [s]."""
         return np.asarray(self.start + self.step * np.arange(len(self.q)), np.float64)
+
+    def in_step(self, delay: float) -> Stretch:
+        """
+        Return the same motion with the torques that belong to it.
+
+        :param delay: time by which torques were reported later than positions [s].
+        """
+        if delay == 0.0:
+            return self
+        place = np.arange(len(self.q)) + delay / self.step
+        left = np.clip(np.floor(place + _ROUNDING).astype(np.int64), 0, len(self.q) - 2)
+        part = (place - left)[:, None]
+        tau = self.tau[left] + np.clip(part, 0.0, 1.0) * (self.tau[left + 1] - self.tau[left])
+        known = (part >= -_ROUNDING) & (part <= 1.0 + _ROUNDING)
+        near, far = self.usable[left], self.usable[left + 1]
+        return replace(self, tau=tau, usable=known & (near | (part >= 1.0 - _ROUNDING))
+                       & (far | (part <= _ROUNDING)))
 
 
 def in_time(recording: Recording) -> tuple[Recording, CutOut]:

@@ -86,5 +86,5 @@ def _motor_side_coupling(semantics: EffortSemantics) -> Array | None:
     across = np.abs(J[np.ix_(motor, ~motor)]).sum() + np.abs(J[np.ix_(~motor, motor)]).sum()
     if across > 0.0:
         raise ParameterError('effort: joints that are coupled to each other must all have side '
-                             "'motor' or all 'joint'")
+                             "'motor' or none of them")
     return np.where(np.outer(motor, motor), J, np.eye(len(J)))

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
 
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import RecordingError
+
+#: What of a recording may be in degrees.
+Degrees = Literal['all', 'positions', 'velocities']
+DEGREES: tuple[Degrees, ...] = get_args(Degrees)
 
 
 def renamed(names: Sequence[str], replacements: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -78,6 +85,20 @@ class Recording:
         :param replacements: pairs of a text in the names and the text to write instead.
         """
         return replace(self, joint_names=renamed(self.joint_names, replacements))
+
+    def in_radians(self, chain: Chain, degrees: Degrees = 'all') -> Recording:
+        """
+        Return a recording in degrees as one in radians; joints that slide are left alone.
+
+        :param chain: the robot.
+        :param degrees: what is in degrees: 'positions', 'velocities' or 'all'.
+        """
+        turning = {joint.name for joint in chain.joints if joint.revolute}
+        unit = np.where([name in turning for name in self.joint_names], np.pi / 180.0, 1.0)
+        qd = self.qd
+        if qd is not None and degrees != 'positions':
+            qd = qd * unit
+        return replace(self, q=self.q * unit if degrees != 'velocities' else self.q, qd=qd)
 
     def for_chain(self, chain: Chain) -> Recording:
         """

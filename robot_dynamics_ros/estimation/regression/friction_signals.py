@@ -36,7 +36,7 @@ class FrictionSignals:
     """
 
     def __init__(self, terms: TorqueTerms, way: RowFilter) -> None:
-        self.terms, self._way = terms, way
+        self.terms, self.way = terms, way
         motion = terms.transmission.motor_motion
         self._position = [motion(part.q) for part in way.samples]
         self._velocity = [motion(part.qd) for part in way.samples]
@@ -63,14 +63,14 @@ class FrictionSignals:
     def direction(self, law: FrictionLaw) -> Array:
         """Return the direction of the dry friction of every motor (rows, n)."""
         key = b'd' + np.append(law.presliding, law.coulomb_velocity).tobytes()
-        return self._kept(key, lambda: self._way.at_rows(self._directions(law)))
+        return self._kept(key, lambda: self.way.at_rows(self._directions(law)))
 
     def excess(self, law: FrictionLaw) -> Array:
         """Return the part of the direction near standstill (rows, n)."""
         if not np.any(law.stribeck_velocity):
             return np.zeros_like(self.velocity)
         key = b'e' + law.numbers[:1 + 2 * law.presliding.size].tobytes()
-        return self._kept(key, lambda: self._way.at_rows([
+        return self._kept(key, lambda: self.way.at_rows([
             law.excess(direction, qd)
             for direction, qd in zip(self._directions(law), self._velocity)]))
 
@@ -82,11 +82,11 @@ class FrictionSignals:
         :param unknowns: unknowns of the torque.
         """
         return [self.terms.load(values, unknowns, part.q, part.qd, part.qdd)
-                for part in self._way.samples]
+                for part in self.way.samples]
 
     def load(self, loads: Loads) -> Array:
         """Return the size of the load of every motor (rows, n) [N m, N]."""
-        return self._way.at_rows([np.abs(each) for each in loads])
+        return self.way.at_rows([np.abs(each) for each in loads])
 
     def rows(self, rows: Rows, unknowns: Unknowns, law: FrictionLaw, loads: Loads) -> Rows:
         """
@@ -107,7 +107,7 @@ class FrictionSignals:
             return replace(rows, Y=Y)
         loaded = direction
         if np.any(law.loaded):
-            loaded = self._way.at_rows([each * np.abs(load) for each, load in zip(
+            loaded = self.way.at_rows([each * np.abs(load) for each, load in zip(
                 self._directions(law), loads)])
         extra = law.columns(direction, self.excess(law), loaded, self.speed)
         return replace(rows, Y=np.concatenate([Y, self.terms.of_motors(extra, law.motors)],

@@ -101,6 +101,7 @@ def prepare(chain: Chain, recordings: Sequence[Recording], effort: EffortSemanti
     if pause > _SHORT_PAUSE:
         stretches, lost = _cleaned(measured, chain, plausible, pause)
     cut += lost
+    stretches = [stretch.in_step(effort.delay) for stretch in stretches]
     findings += _still_joints(chain, stretches)
     cutoff, parallel = (each if np.isfinite(each) else None
                         for each in _cutoffs(settings, stretches))

@@ -12,6 +12,7 @@ from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.estimation.recordings.cleaning import AT_LIMIT, CutOut
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_from_effort
 from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
+from robot_dynamics_ros.estimation.smoothing.effort_delay import EffortDelay
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import FixedLagSmoother, SmoothedState
 
 #: Number of samples from which the sampling rate is found.
@@ -44,6 +45,7 @@ class StreamSampler:
             raise ParameterError(f'smoother: cutoff must be positive, got {cutoff} Hz')
         self._n, self._effort, self._cutoff = len(chain), effort, float(cutoff)
         self._plausible = PlausibleRange.of_chain(chain)
+        self._delay = EffortDelay(len(chain), effort.delay)
         # smaller torques need no look: they are neither at a limit nor beyond
         self._limits = chain.effort_limits
         self._from = np.where(np.isnan(self._limits), self._plausible.torque,
@@ -64,7 +66,8 @@ class StreamSampler:
     @property
     def lag(self) -> float:
         """Time by which the samples are older than the newest joint state [s]; NaN at first."""
-        return float('nan') if self._smoother is None else self._smoother.lag
+        return (float('nan') if self._smoother is None
+                else self._smoother.lag + max(self._effort.delay, 0.0))
 
     def feed_many(self, t: Array, q: Array, qd: Array | None, tau: Array,
                   outer: Array | None = None) -> list[SmoothedState]:
@@ -86,6 +89,7 @@ class StreamSampler:
             torque = self._without_saturated(torque, size)
         if outer is not None:
             torque = torque + outer
+        t, q, qd, torque = self._delay.feed(t, q, qd, torque)
         k = 0
         while self._smoother is None and k < len(t):
             self._wait(float(t[k]), q[k], None if qd is None else qd[k], torque[k])

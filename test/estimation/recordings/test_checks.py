@@ -9,7 +9,7 @@ import pytest
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.errors import RecordingError
 from robot_dynamics_ros.estimation.recordings.checks import check_recording
-from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.estimation.recordings.recording import DEGREES, Recording
 
 T = np.arange(500) * 0.01
 
@@ -46,7 +46,11 @@ def test_a_joint_without_effort_is_a_finding(recording, chain):
     (lambda r: {'tau': 0.0 * r.tau}, 'no efforts were recorded'),
     (lambda r: {'q': r.q * [1.0, np.nan]}, 'joint .*2 has no finite position'),
     (lambda r: {'t': np.zeros(500)}, 'time does not advance'),
-    (lambda r: {'q': np.degrees(r.q), 'qd': None}, 'joint .*1 moves at .* its limit is 3'),
+    (lambda r: {'q': 20.0 * np.degrees(r.q), 'qd': None}, 'joint .*1 moves at .* its limit is 3'),
+    (lambda r: {'q': np.degrees(r.q), 'qd': None}, 'look like degrees.* try --degrees '),
+    (lambda r: {'q': np.degrees(r.q), 'qd': np.degrees(r.qd)}, 'degrees.* try --degrees '),
+    (lambda r: {'q': np.degrees(0.05 * r.q), 'qd': 0.05 * r.qd}, 'try --degrees positions'),
+    (lambda r: {'qd': np.degrees(r.qd)}, 'try --degrees velocities'),
     (lambda r: {'t': 1e-3 * r.t, 'qd': None}, 'time or position is in another unit'),
     (lambda r: {'t': 1e3 * r.t}, 'positions change 0.001 times as fast as the recorded vel'),
     (lambda r: {'qd': np.degrees(r.qd)}, 'change 0.0175 times as fast as the recorded velocities'),
@@ -62,6 +66,21 @@ def test_what_cannot_be_right_is_refused(change, message, recording, chain):
 def test_velocities_need_not_be_exact(recording, chain, rng):
     noisy = recording.qd * 1.5 + 0.2 * rng.normal(size=recording.qd.shape)
     assert check_recording(replace(recording, qd=noisy), chain) == []
+
+
+@pytest.mark.parametrize('degrees', DEGREES)
+def test_what_is_in_degrees_becomes_radians(degrees, recording, chain):
+    odd = replace(recording, q=np.degrees(recording.q) if degrees != 'velocities' else recording.q,
+                  qd=np.degrees(recording.qd) if degrees != 'positions' else recording.qd)
+    again = odd.in_radians(chain, degrees)
+    np.testing.assert_allclose(again.q, recording.q)
+    np.testing.assert_allclose(again.qd, recording.qd)
+    assert check_recording(again, chain) == []
+
+
+def test_a_joint_that_turns_many_times_is_not_in_degrees(recording, chain):
+    turning = replace(recording, q=recording.q + np.array([0.0, 8.0]) * T[:, None], qd=None)
+    assert np.max(turning.q) > 30.0 and check_recording(turning, chain) == []
 
 
 def test_a_robot_that_stands_still_is_not_an_error_of_units(recording, chain):

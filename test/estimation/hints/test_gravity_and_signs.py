@@ -10,11 +10,13 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf, identify
 from robot_dynamics_ros.chain.dh import chain_from_dh
-from robot_dynamics_ros.estimation.identification.hints import effort_findings
+from robot_dynamics_ros.chain.effort import EffortSemantics
+from robot_dynamics_ros.estimation.hints.efforts import effort_findings
 from robot_dynamics_ros.estimation.regression.rows import Rows
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 CHAIN = chain_from_dh('R', beta=[0.0], b=[0.0], d=[0.0], theta=[0.0])
+PLAIN = EffortSemantics.torque(1)
 T = np.arange(1000) * 0.01
 RIGID = (5.0 * np.sin(2 * T))[:, None]
 OFFSET = np.ones((1000, 1, 1))
@@ -29,7 +31,7 @@ def rows_of(tau, usable=True):
     (1.0, []), (4.9, []), (0.21, []), (-1.0, ['effort_sign']), (5.1, ['effort_unit']),
     (0.19, ['effort_unit'])])
 def test_sign_and_unit_are_judged_by_the_torque_of_the_urdf(gain, kinds):
-    findings = effort_findings(rows_of(gain * RIGID + 0.3), RIGID, OFFSET, CHAIN)
+    findings = effort_findings(rows_of(gain * RIGID + 0.3), RIGID, OFFSET, CHAIN, PLAIN)
     assert [finding.kind for finding in findings] == kinds
     for finding in findings:
         assert finding.where == CHAIN.joint_names[0]
@@ -38,16 +40,16 @@ def test_sign_and_unit_are_judged_by_the_torque_of_the_urdf(gain, kinds):
 
 def test_nothing_is_said_where_the_urdf_explains_too_little(rng):
     noise = 10.0 * rng.normal(size=RIGID.shape)
-    assert effort_findings(rows_of(-RIGID + noise), RIGID, OFFSET, CHAIN) == []
+    assert effort_findings(rows_of(-RIGID + noise), RIGID, OFFSET, CHAIN, PLAIN) == []
 
 
 def test_nothing_is_said_where_friction_or_offset_dominate():
-    assert effort_findings(rows_of(-0.1 * RIGID + 50.0), RIGID, OFFSET, CHAIN) == []
+    assert effort_findings(rows_of(-0.1 * RIGID + 50.0), RIGID, OFFSET, CHAIN, PLAIN) == []
 
 
 def test_nothing_is_said_without_data_or_without_inertias():
-    assert effort_findings(rows_of(-RIGID, usable=False), RIGID, OFFSET, CHAIN) == []
-    assert effort_findings(rows_of(-RIGID), 0.0 * RIGID, OFFSET, CHAIN) == []
+    assert effort_findings(rows_of(-RIGID, usable=False), RIGID, OFFSET, CHAIN, PLAIN) == []
+    assert effort_findings(rows_of(-RIGID), 0.0 * RIGID, OFFSET, CHAIN, PLAIN) == []
 
 
 @pytest.fixture(scope='module')
@@ -73,7 +75,7 @@ def test_a_wrong_gravity_is_named_and_its_remedy_helps(recorded, gravity):
     assert not wrong.verdict.passed
     assert 'effort_sign' not in kinds(wrong)
     (finding,) = (each for each in wrong.findings if each.kind == 'gravity_direction')
-    told = [float(word) for word in finding.message.split('--gravity=')[1].split(',')]
+    told = [float(word) for word in finding.remedy.removeprefix('--gravity=').split(',')]
     np.testing.assert_allclose(told, chain.gravity, atol=1e-9)
     assert identify(replace(chain, gravity=np.array(told)), *data).verdict.passed
 

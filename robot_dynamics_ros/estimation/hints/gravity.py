@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hints at the cause where a recording does not fit its robot: gravity, signs, units."""
+"""The direction of gravity that torques show."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.dynamics.formulations.equations_of_motion import gravity_torque
 from robot_dynamics_ros.estimation.regression.rows import Rows
-
-#: Measured torques may differ from those of the URDF by this factor.
-_TORQUE_FACTOR = 5.0
-
-#: Sign and unit are checked only if the URDF explains this part of the squared torque...
-_EXPLAINED = 0.6
-#: ...and the links contribute at least this part of the torque beside friction, rotor and offset.
-_MATTERS = 0.3
 
 #: Gravity is doubted if the direction that explains the torques best is this far off [rad]...
 _DIRECTION = np.radians(40.0)
@@ -76,39 +68,5 @@ def gravity_findings(rows: Rows, rigid: Array, terms: Array, chain: Chain) -> li
     vector = ','.join(f'{size * x + 0.0:.4g}' for x in direction)
     return [Finding('gravity_direction', '', 'by the masses of the URDF the torques show gravity '
                     f'along ({vector}) m/s^2 in the axes of {chain.base}, '
-                    f'{np.degrees(angle):.0f} degrees from the one in use: try '
-                    f'--gravity={vector}', angle)]
-
-
-def effort_findings(rows: Rows, rigid: Array, terms: Array, chain: Chain) -> list[Finding]:
-    """
-    Compare the measured torques with those of the URDF: sign and unit.
-
-    :param rows: rows with the measured torques.
-    :param rigid: (N, n) torque of the URDF's links on the same samples, equally filtered.
-    :param terms: (N, n, k) columns of rotors, friction and offsets, whose contribution is removed.
-    :param chain: the robot.
-    """
-    findings = []
-    for j, name in enumerate(chain.joint_names):
-        use = rows.usable[:, j]
-        if use.sum() < 10 or not np.any(rigid[use, j]):
-            continue
-        others, *_ = np.linalg.lstsq(terms[use, j], np.column_stack(
-            [rows.tau[use, j], rigid[use, j]]), rcond=None)
-        tau, model = (np.column_stack([rows.tau[use, j], rigid[use, j]])
-                      - terms[use, j] @ others).T
-        product, squares, size = float(tau @ model), float(model @ model), float(tau @ tau)
-        matters = size > _MATTERS ** 2 * float(rows.tau[use, j] @ rows.tau[use, j])
-        if not matters or product ** 2 < _EXPLAINED * squares * size:
-            continue
-        gain = product / squares
-        if gain < 0.0:
-            findings.append(Finding('effort_sign', name, 'the effort has the wrong sign: it falls '
-                                    'where the torque of the URDF rises; set effort: {sign: -1} '
-                                    'in the joints file', gain))
-        elif not 1.0 / _TORQUE_FACTOR < gain < _TORQUE_FACTOR:
-            findings.append(Finding('effort_unit', name, f'the effort is {gain:.3g} times the '
-                                    'torque of the URDF: it looks like a current or another unit; '
-                                    'set effort: {gain: ...} in the joints file', gain))
-    return findings
+                    f'{np.degrees(angle):.0f} degrees from the one in use', angle,
+                    f'--gravity={vector}')]

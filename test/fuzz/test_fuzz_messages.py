@@ -62,7 +62,8 @@ def interfaces_in_the_source():
              for call in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
              if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
              and call.func.attr in ('create_subscription', 'create_service')]
-    return {call.args[1].value for call in calls if isinstance(call.args[1], ast.Constant)}
+    return {call.args[1].value.removeprefix('/') for call in calls
+            if isinstance(call.args[1], ast.Constant)}
 
 
 def test_every_interface_of_every_node_is_attacked(ros):

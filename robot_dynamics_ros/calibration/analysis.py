@@ -17,7 +17,8 @@ from robot_dynamics_ros.calibration.efforts.proposal import (
     stated_efforts,
 )
 from robot_dynamics_ros.calibration.folder import CalibrationFolder, ChainChoice
-from robot_dynamics_ros.calibration.stages import Stage
+from robot_dynamics_ros.calibration.journal import Journal
+from robot_dynamics_ros.calibration.stages import MOVING, Stage
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
@@ -82,6 +83,7 @@ class Analysis:
         self.meaning: EffortMeaning | None = None
         self.result: Identification | None = None
         self.recorded: list[Recording] | None = None
+        self._journal: Journal | None = None
         self.load: PayloadEstimate | None = None
         self.passed, self.summary = False, 'nothing is known yet'
 
@@ -93,6 +95,9 @@ class Analysis:
             self.folder.begin(self._description, text, self.chain.robot, self._choice)
             self._begun = True
             self.folder.log('\n'.join(self._early))
+        for stage in MOVING:
+            if path := self.folder.keep_interrupted(stage.value, self.chain, self._description):
+                self.note(f'{stage.value}: was interrupted; what it had recorded: {path}')
 
     def note(self, text: str) -> None:
         """Write lines to the log, as soon as there is one, and tell them."""
@@ -131,9 +136,30 @@ class Analysis:
     def _without(self, there: Mask) -> list[str]:
         return [name for name, has in zip(self.chain.joint_names, there) if not has]
 
+    def begin_journal(self, stage: str) -> None:
+        """Write the joint states of a stage as they come, until they are kept."""
+        self._end_journal()
+        self._journal = self.folder.journal(stage, self.chain)
+
+    def _end_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def add_to_journal(self, samples: JointSamples) -> None:
+        """Write joint states; a full disk does not disturb the motion."""
+        if self._journal is not None:
+            try:
+                self._journal.add(samples)
+            except RobotDynamicsError as error:
+                self._journal = None
+                self.note(f'{error}; the recording is in memory only')
+
     def keep(self, name: str, samples: JointSamples) -> Path:
         """Write the joint states of a stage and return the path of the bag."""
-        return self.folder.add_recording(name, self._recording(samples), self._description)
+        path = self.folder.add_recording(name, self._recording(samples), self._description)
+        self._end_journal()
+        return path
 
     def _recording(self, samples: JointSamples) -> Recording:
         qd = None if np.isnan(samples.qd).all() else samples.qd

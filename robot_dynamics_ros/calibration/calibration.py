@@ -200,6 +200,7 @@ class Calibration:
                                    samples.effort[k])
         if self._condition is Condition.MOVING:
             self._samples.append(samples)
+            self.analysis.add_to_journal(samples)
             self._trouble = self._trouble or self.watch.look(samples)
 
     def step(self, now: float) -> Order | None:
@@ -239,6 +240,7 @@ class Calibration:
             player = MotionPlayer(motion, self.analysis.chain, self.settings.player,
                                   way=self._around.way)
             order = player.begin(now, latest)
+            self.analysis.begin_journal(self.stage.value)
         except RobotDynamicsError as error:
             self._stopped(str(error))
             return None

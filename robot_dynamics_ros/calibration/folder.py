@@ -3,7 +3,8 @@
 The folder of a calibration: everything about one run, whole at any time.
 
 ``calibration.yaml`` says which stages are over; every stage that moves the robot leaves a bag in
-``recording/``. So a run that was interrupted can be continued, or analysed as far as it came.
+``recording/``, and its journal while it moves. So a run that was interrupted,
+in whatever way, can be continued, or analysed as far as it came.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from robot_dynamics_ros.calibration.journal import Journal, journal_path, repaired
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf_text
@@ -66,6 +68,7 @@ class CalibrationFolder:
         self.urdf = self.path / 'identified.urdf'
         self.report = self.path / 'report.html'
         self.payload = self.path / 'payload.yaml'
+        self._recording = self.path / 'recording'
         self._state = self.path / 'calibration.yaml'
         self.log_file = self.path / 'log.txt'
 
@@ -143,7 +146,7 @@ class CalibrationFolder:
         :param recording: joint states.
         :param description: URDF text, which the bag holds, too.
         """
-        base = self.path / 'recording' / name.replace(' ', '_')
+        base = self._recording / name.replace(' ', '_')
         base.parent.mkdir(exist_ok=True)
         target, k = base, 1
         while target.exists():
@@ -200,6 +203,43 @@ class CalibrationFolder:
         """
         paths = self.recording_paths(stage)
         return [read_recording(path, chain) for path in paths]
+
+    def journal(self, stage: str, chain: Chain) -> Journal:
+        """
+        Begin the journal of a stage.
+
+        :param stage: name of the stage.
+        :param chain: the robot.
+        :raises ParameterError: it cannot be written.
+        """
+        return Journal(journal_path(self._recording, stage), chain.joint_names)
+
+    def interrupted(self, stage: str, chain: Chain) -> Recording | None:
+        """
+        Return what a stage had recorded when its program was ended; None = nothing.
+
+        :param stage: name of the stage.
+        :param chain: the robot.
+        :raises RecordingError: it cannot be read.
+        """
+        path = journal_path(self._recording, stage)
+        return read_recording(path, chain) if path.is_file() and repaired(path) else None
+
+    def keep_interrupted(self, stage: str, chain: Chain, description: str) -> Path | None:
+        """
+        Turn what a stage had recorded when its program was ended into a bag; return its path.
+
+        :param stage: name of the stage.
+        :param chain: the robot.
+        :param description: URDF text, which the bag holds, too.
+        """
+        found = self.interrupted(stage, chain)
+        path = None if found is None else self.add_recording(f'{stage} interrupted', found,
+                                                             description)
+        if path is not None:
+            self.add_stage(stage, 'interrupted: the program was ended', path)
+        journal_path(self._recording, stage).unlink(missing_ok=True)
+        return path
 
     def recording_paths(self, stage: str) -> Sequence[Path]:
         """Return the bags of the last time that a stage was done, or an empty list."""

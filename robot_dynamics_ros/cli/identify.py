@@ -128,11 +128,16 @@ def _robot_and_recordings(arguments: argparse.Namespace
     chain, file = folder.robot()
     for stage in (Stage.MOTION, Stage.REHEARSAL):
         if recordings := folder.recordings(stage.value, chain):
+            print(f'{folder.path}: {stage.value}')
+            break
+        if (part := folder.interrupted(stage.value, chain)) is not None:
+            recordings = [part]
+            print(f'{folder.path}: {stage.value}, interrupted after '
+                  f'{part.t[-1] - part.t[0]:.0f} s')
             break
     else:
         raise RecordingError(f'{folder.path}: neither the full motion nor its rehearsal was '
                              'recorded: there is nothing to identify from yet')
-    print(f'{folder.path}: {stage.value}')
     arguments.robot = str(folder.description)
     arguments.lock = [(name, 0.0) for name in folder.read().get('locked') or ()]
     arguments.output = arguments.output or folder.path

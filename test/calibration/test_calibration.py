@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The staged run: confirmed, watched, recorded, stopped and continued."""
 
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from support.calibration import QUICK, Cell
 
-from robot_dynamics_ros import read_parameters
+from robot_dynamics_ros import read_parameters, read_recording
 from robot_dynamics_ros.calibration.calibration import CalibrationSettings
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.calibration.stages import CALIBRATION, Condition, Stage
+from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.motion.playing.player import PlayerSettings
 
 PLAYER = PlayerSettings(deviation=0.3, approach=1.0, settle=0.5)
@@ -157,14 +163,53 @@ def test_a_proposal_waits_for_a_person_whatever_auto_says(tmp_path):
     assert cell.run.succeeded
 
 
-def test_an_interrupted_run_is_continued(tmp_path):
-    cell = Cell(tmp_path / 'result')
-    cell.until(lambda run: run.stage is Stage.MOTION)
-    again = Cell(tmp_path / 'result', resume=True)
-    again.until(lambda run: run.stage is Stage.MOTION, 40.0)
-    assert any('done in an earlier run' in line for line in again.lines)
+#: A calibration that is killed in the middle of its full motion.
+KILLED = """
+import os, signal, sys
+from support.calibration import Cell
+from robot_dynamics_ros.calibration.stages import Condition, Stage
+cell = Cell(sys.argv[1])
+cell.until(lambda run: run.stage is Stage.MOTION and run.condition is Condition.MOVING)
+for _ in range(180):
+    cell.tick()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_run_that_was_killed_leaves_a_recording_and_is_continued(tmp_path, capsys):
+    path = tmp_path / 'result'
+    code = subprocess.run([sys.executable, '-c', KILLED, path], env={
+        **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}).returncode
+    assert code == -signal.SIGKILL
+    journal = path / 'recording' / 'full_motion.part.csv'
+    with journal.open('a') as file:
+        file.write('12.5,0.3')  # a line that did not come to its end
+    # it can be analysed
+    assert main(['identify', str(path), '-o', str(tmp_path / 'part')]) in (0, 1)
+    assert 'full motion, interrupted after' in capsys.readouterr().out
+    # and continued: the stage is repeated, and what was recorded is kept as a bag
+    again = Cell(path, resume=True)
     again.until(lambda run: run.over)
-    assert again.run.succeeded
+    assert again.run.succeeded and not journal.exists()
+    for text in ('rehearsal: done in an earlier run', 'full motion: was interrupted'):
+        assert any(text in line for line in again.lines)
+    part = read_recording(path / 'recording' / 'full_motion_interrupted', again.chain)
+    assert part.t[-1] - part.t[0] > 5.0 and np.all(np.isfinite(part.tau))
+    assert {each['result'] for each in again.analysis.folder.read()['stages']
+            if each['name'] == 'full motion'} == {'interrupted: the program was ended', 'done'}
+
+
+def test_a_journal_that_cannot_be_written_does_not_disturb_the_motion(tmp_path, monkeypatch):
+    cell = Cell(tmp_path / 'result')
+    cell.until(lambda run: run.condition is Condition.MOVING)
+
+    def full(*rows):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(cell.analysis._journal, '_file', SimpleNamespace(writelines=full))
+    cell.until(lambda run: run.stage is Stage.REHEARSAL)
+    assert sum('No space left on device; the recording is in memory' in line
+               for line in cell.lines) == 1
 
 
 def test_a_payload_is_found_in_a_calibrated_folder(calibrated):

@@ -219,7 +219,8 @@ class LiveViewNode(RobotNode):
                 self._page.answer(word, False, f'no node offers {client.srv_name}')
                 continue
             self.get_logger().info(f'{client.srv_name} is called from the page')
-            client.call_async(Trigger.Request()).add_done_callback(partial(self._on_answer, word))
+            client.call_async(Trigger.Request()).add_done_callback(
+                self.guarded(partial(self._on_answer, word)))
         self._page.step()
 
     def _on_answer(self, word: str, future: Any) -> None:

@@ -66,7 +66,11 @@ def here(folder):
 
 
 def test_the_same_input_gives_the_same_bits_in_another_process(folder, here):
-    again = results(folder, 'again')
+    home = folder / 'home'
+    home.mkdir()
+    again = results(folder, 'again', HOME=str(home), XDG_CACHE_HOME=str(home / 'cache'),
+                    NUMBA_CACHE_DIR=str(home / 'numba'))
+    assert list(home.rglob('*')) == []  # no compiled code that others could replace
     assert list(again) == list(here) == list(DIGITS)
     assert {name: value.tobytes() for name, value in again.items()} == {
         name: value.tobytes() for name, value in here.items()}

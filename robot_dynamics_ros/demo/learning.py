@@ -17,6 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.calibration.stages import Stage
 from robot_dynamics_ros.chain.chain import Chain
@@ -139,7 +142,7 @@ def _experiment(arguments: argparse.Namespace, folder: Path) -> DemoResult:
     return DemoResult(chain, _truth(chain, arguments), read_parameters(result.parameters, chain),
                       tuple(load_tracked_motions(folder / 'tracking.npz')),
                       learning_curve(chain, effort, recordings[0]) if recordings else None,
-                      picture_if_possible(urdf, chain.joint_names, middle_position(chain)))
+                      picture_if_possible(urdf, chain.joint_names, _posture(chain), height=760))
 
 
 def _show_live(nodes: NodeProcesses, listening: dict[str, Any],
@@ -180,6 +183,13 @@ class LogTail:
             for line in lines[self._shown:]:
                 print(line, flush=True)
             self._shown = len(lines)
+
+
+def _posture(chain: Chain) -> Array:
+    """Return a posture in which an arm looks like one (n,) [rad, m]."""
+    lower, upper = chain.position_limits
+    middle = middle_position(chain)
+    return np.asarray(np.where(np.arange(len(chain)) % 2, middle + 0.12 * (upper - lower), middle))
 
 
 def _truth(chain: Chain, arguments: argparse.Namespace) -> Chain:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -185,19 +186,31 @@ def _parameter_rows(result: DemoResult) -> str:
 
 
 def _plot(result: DemoResult, path: Path) -> None:
-    """Write a picture: the errors of all joints, one panel per way."""
+    """Write a picture: the robot, and the errors of all joints, one panel per way."""
     from matplotlib.figure import Figure
+    from matplotlib.image import imread
 
-    figure = Figure(figsize=(9.0, 2.2 * len(result.motions)), layout='constrained')
-    axes = figure.subplots(len(result.motions), 1, sharex=True, sharey=True)
-    for axis, motion in zip(axes, result.motions):
-        tracking = motion.tracking
-        lines = axis.plot(tracking.times, 1e3 * np.asarray(tracking.errors), linewidth=1.0)
-        axis.set_title(f'{motion.name}: {1e3 * tracking.total_rms:.2f} mrad rms', loc='left',
-                       fontsize=10)
+    ways = result.motions
+    figure = Figure(figsize=(11.0, 5.6), layout='constrained')
+    columns = figure.subplot_mosaic([['robot', k] for k in range(len(ways))],
+                                    width_ratios=(0.30, 0.70), sharey=False)
+    robot = columns['robot']
+    robot.axis('off')
+    if result.picture is not None:
+        robot.imshow(imread(io.BytesIO(result.picture), 'png'))
+    first, last = (1e3 * ways[k].tracking.total_rms for k in (0, -1))
+    robot.set_title(f'{result.chain.robot}\n{first:.1f} → {last:.1f} mrad', fontsize=14,
+                    fontweight='bold')
+    largest = 1.08 * max(float(np.max(np.abs(way.tracking.errors))) for way in ways)
+    for k, (motion, colour) in enumerate(zip(ways, ('#b3261e', '#d98200', '#0b63ce'))):
+        tracking, axis = motion.tracking, columns[k]
+        axis.plot(tracking.times, 1e3 * np.asarray(tracking.errors), color=colour, linewidth=1.0,
+                  alpha=0.75)
+        axis.set_title(f'{motion.name}: {1e3 * tracking.total_rms:.1f} mrad rms', loc='left',
+                       fontsize=11, color=colour, fontweight='bold')
+        axis.set_ylim(-1e3 * largest, 1e3 * largest)
         axis.set_ylabel('error [mrad]')
         axis.grid(alpha=0.3)
-    axes[-1].set_xlabel('time [s]')
-    figure.legend(lines, result.motions[0].trajectory.joint_names,
-                  loc='outside right center', fontsize=8)
+        axis.tick_params(labelbottom=k == len(ways) - 1)
+    axis.set_xlabel('time [s]')
     save_figure(figure, path)

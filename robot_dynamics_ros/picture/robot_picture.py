@@ -38,7 +38,8 @@ def robot_picture(source: str | os.PathLike[str], positions: Mapping[str, float]
 
 
 def picture_if_possible(source: str | os.PathLike[str], joint_names: Sequence[str], q: ArrayLike,
-                        folders: Sequence[str | os.PathLike[str]] = ()) -> bytes | None:
+                        folders: Sequence[str | os.PathLike[str]] = (), height: int = 400
+                        ) -> bytes | None:
     """
     Return a small picture for a report; None where the robot cannot be drawn.
 
@@ -46,10 +47,11 @@ def picture_if_possible(source: str | os.PathLike[str], joint_names: Sequence[st
     :param joint_names: names of n joints.
     :param q: (n,) their positions [rad, m].
     :param folders: folders with mesh files.
+    :param height: height [pixels].
     """
     positions = dict(zip(joint_names, np.asarray(q, dtype=np.float64).tolist()))
     try:
-        return robot_picture(source, positions, width=440, height=400, folders=folders)
+        return robot_picture(source, positions, width=440, height=height, folders=folders)
     except RobotDynamicsError:
         return None
 
@@ -66,6 +68,6 @@ def picture_of(solids: Sequence[Solid], standing: Sequence[Solid], width: int, h
     :param floor: height of the floor [m]; None = lowest point of what throws a shadow.
     :raises ParameterError: a size that no picture has.
     """
-    camera = camera_for(solids, max(width, 1) / max(height, 1))
     level = float(bounds(standing)[0][2]) if floor is None else floor
-    return png(render([*solids, *shadow(standing, level)], camera, width, height))
+    seen = [*solids, *shadow(standing, level)]
+    return png(render(seen, camera_for(seen, max(width, 1) / max(height, 1)), width, height))

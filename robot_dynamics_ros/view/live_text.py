@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections import deque
 from collections.abc import Sequence
 
@@ -72,7 +73,8 @@ class LiveText:
         :param width: columns of the terminal.
         :param height: lines of the terminal; None = as many as are needed.
         """
-        head = [self.summary(estimate, elapsed, motion)[:width], '']
+        head = [*textwrap.wrap(self.summary(estimate, elapsed, motion), width,
+                               subsequent_indent=' ' * 9, drop_whitespace=False), '']
         lines = [*head, *self._joint_lines(estimate, width), '',
                  *self._parameter_lines(estimate, width)]
         return lines if height is None else lines[:max(height - 1, 1)]

@@ -6,6 +6,7 @@
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
 # make proof   other physics as judge: DART, PyBullet, Drake, MuJoCo (some minutes, .venv-proof)
 # make papers  docs/papers.md: every table of the five papers, calculated anew
+# make pictures   the pictures of README and docs (needs chromium; ARGS='view live' for some)
 # make collisions   exciting motions of many robots and seeds, judged by MuJoCo and FCL (hours; ARGS='--seeds 2 --robots panda,ur5')
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
@@ -25,7 +26,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers clean
+.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers pictures clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -70,6 +71,9 @@ proof:
 
 papers: setup
 	PYTHONPATH=benchmark:test $(BIN)/python -m papers
+
+pictures: setup
+	$(BIN)/python environment/make_pictures.py $(ARGS)
 
 collisions: setup
 	$(BIN)/python -m pip install --quiet python-fcl==0.7.0.11

@@ -13,7 +13,7 @@ from pathlib import Path
 NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
 
 #: Longest time for starting, loading and anything that is waited for [s].
-PATIENCE = 60.0
+PATIENCE = 150.0
 
 #: Lets a page draw more seldom.
 SLOW = 'window.requestAnimationFrame = f => setTimeout(() => f(performance.now()), %g)'

@@ -43,6 +43,7 @@ def press(page, word):
 
 
 @needs_browser
+@pytest.mark.timeout(900)  # drawing without a graphics card on a busy machine
 def test_the_live_page_in_a_browser(server, page, state, work, monkeypatch):
     monkeypatch.setattr(live_page, '_CONFIRM', 1e6)
     work(state, state.robot.model, 4.0)

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, JointMeaning
     from robot_dynamics_ros.calibration.efforts.meaning import EffortMeaning, effort_meaning
     from robot_dynamics_ros.calibration.static_motion import static_motion
-    from robot_dynamics_ros.chain.chain import Chain, Finding, Joint
+    from robot_dynamics_ros.chain.chain import Chain, Finding
     from robot_dynamics_ros.chain.dh import chain_from_dh
     from robot_dynamics_ros.chain.effort import EffortSemantics
     from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
+    from robot_dynamics_ros.chain.joint import Follower, Joint, Tip
     from robot_dynamics_ros.chain.joint_physics import JointPhysics
     from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
     from robot_dynamics_ros.chain.pose import Pose
@@ -131,7 +132,8 @@ _HOME = {
     'chain.urdf.reader': ('chain_from_urdf', 'chain_from_urdf_text'),
     'chain.urdf.xacro_file': ('XacroFile',),
     'chain.dh': ('chain_from_dh',),
-    'chain.chain': ('Chain', 'Joint', 'Finding'),
+    'chain.chain': ('Chain', 'Finding'),
+    'chain.joint': ('Joint', 'Follower', 'Tip'),
     'chain.pose': ('Pose',),
     'chain.inertia': ('Inertia', 'payload_inertia'),
     'chain.joint_physics': ('JointPhysics',),
@@ -199,7 +201,7 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [
     # robot description
     'chain_from_urdf', 'chain_from_urdf_text', 'XacroFile', 'chain_from_dh', 'Chain', 'Joint',
-    'Finding', 'Pose', 'Inertia',
+    'Follower', 'Tip', 'Finding', 'Pose', 'Inertia',
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
     'robot_picture',
     # minimal parameters

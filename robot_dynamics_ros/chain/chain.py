@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The serial chain: joints in normal driving-axis frames, link inertias, gravity, findings."""
+"""The robot: a chain or tree of joints in normal driving-axis frames, link inertias, gravity."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.arrays import Array, freeze, immutable
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia, payload_inertia
+from robot_dynamics_ros.chain.joint import Follower, Joint, Tip
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
@@ -51,89 +52,30 @@ class Finding:
         return f'{said}; try{place} {self.remedy}'
 
 
-JointType = Literal['revolute', 'prismatic']
-
-
-def exact_cos_sin(angle: float) -> tuple[float, float]:
-    """Return cosine and sine, exactly 0 or +-1 where `angle` is a multiple of pi/2."""
-    quarter_turns = round(angle / (math.pi / 2))
-    if abs(angle - quarter_turns * (math.pi / 2)) <= 4e-16 * max(1.0, abs(angle)):
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarter_turns % 4]
-    return math.cos(angle), math.sin(angle)
-
-
-@dataclass(frozen=True)
-class Joint:
-    """
-    One moving joint and its place: E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta).
-
-    A revolute joint turns by ``theta + q``, a prismatic one slides by ``d + q``.
-
-    :param name: name in the URDF.
-    :param type: 'revolute' (also URDF's continuous) or 'prismatic'.
-    :param b: distance of the axes along x_(i-1) [m].
-    :param beta: angle of the axes about x_(i-1) [rad].
-    :param d: offset along z_i [m], at q = 0.
-    :param theta: angle about z_i [rad], at q = 0.
-    :param lower: lower position limit [rad, m]; -inf = none known.
-    :param upper: upper position limit [rad, m]; inf = none known.
-    :param velocity_limit: largest velocity [rad/s, m/s]; NaN = unknown.
-    :param effort_limit: largest effort [N m, N]; NaN = unknown.
-    :param reduction: gear reduction of the transmission; NaN = unknown.
-    :param continuous: True for URDF's type continuous: q and q + 2 pi are one place.
-    """
-
-    name: str
-    type: JointType
-    b: float
-    beta: float
-    d: float
-    theta: float
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity_limit: float = math.nan
-    effort_limit: float = math.nan
-    reduction: float = math.nan
-    continuous: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse a type that would silently be taken for a prismatic joint."""
-        if self.type not in get_args(JointType):
-            raise ChainError(f'joint {self.name}: type must be one of '
-                             f"{', '.join(get_args(JointType))}, got '{self.type}'")
-
-    @property
-    def revolute(self) -> bool:
-        """True for a revolute joint, False for a prismatic one."""
-        return self.type == 'revolute'
-
-    def pose(self, q: float = 0.0) -> Pose:
-        """Return E_i in E_(i-1) (4)-(5)."""
-        theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
-        cb, sb = exact_cos_sin(self.beta)
-        c, s = exact_cos_sin(theta)
-        rotation = [[c, -s, 0.0], [s * cb, c * cb, -sb], [s * sb, c * sb, cb]]
-        return Pose(np.array(rotation), np.array([self.b, -d * sb, d * cb]))
-
-
 @immutable
 @dataclass(frozen=True, eq=False)
 class Chain:
     """
-    A serial robot between a base and a tip link. Immutable; `with_...` returns a changed copy.
+    A robot between a base and its tip links. Immutable; `with_...` returns a changed copy.
+
+    A serial chain has one tip; a tree (two arms, a torso, a hand) has several. Where joints
+    follow others (URDF's mimic), vectors are those of the n joints that do not; m joints move.
 
     :param robot: name of the robot.
     :param base: name of the base link.
-    :param tip: name of the tip link.
-    :param joints: the moving joints 1..n, base first.
-    :param links: inertia of the moving bodies 1..n, each in its frame E_i; fixed links lumped.
+    :param tip: name of the tip link; of several ones the first.
+    :param joints: the joints 1..n with a position of their own, base first.
+    :param links: inertia of the moving bodies 1..m, each in its frame E_i; fixed links lumped.
     :param link_names: name of the link each moving joint carries.
     :param gravity: (3,) gravitational acceleration in the frame of `base` [m/s^2].
     :param base_pose: E_0 in the frame of `base`.
-    :param tip_pose: frame of the tip link in E_n.
+    :param tip_pose: frame of the tip link in E_n, or in that of `tip_joint`.
     :param joint_physics: rotor inertia, friction, offset, coupling.
     :param findings: what was noticed about the robot.
     :param link_frames: frame of each link of `link_names` in its E_i; empty = E_i itself.
+    :param tip_joint: number (1..m) of the moving joint that carries the tip link; None = m.
+    :param further_tips: the other tips of a tree.
+    :param followers: joints that follow others, by number.
     """
 
     robot: str
@@ -148,6 +90,9 @@ class Chain:
     joint_physics: JointPhysics
     findings: tuple[Finding, ...] = ()
     link_frames: tuple[Pose, ...] = ()
+    tip_joint: int | None = None
+    further_tips: tuple[Tip, ...] = ()
+    followers: tuple[Follower, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the gravity vector and check that the parts fit together."""
@@ -158,26 +103,82 @@ class Chain:
         if not self.joints:
             raise ChainError(f'robot {self.robot}: no moving joint between {self.base} '
                              f'and {self.tip}')
-        if not len(self.joints) == len(self.links) == len(self.link_names):
-            raise ChainError(f'{len(self.joints)} joints, {len(self.links)} links and '
+        if not len(self.moving) == len(self.links) == len(self.link_names):
+            raise ChainError(f'{len(self.moving)} joints, {len(self.links)} links and '
                              f'{len(self.link_names)} link names do not fit together')
         if not self.link_frames:
-            object.__setattr__(self, 'link_frames', (Pose.identity(),) * len(self.joints))
-        if len(self.link_frames) != len(self.joints):
-            raise ChainError(f'{len(self.joints)} joints and {len(self.link_frames)} link frames '
+            object.__setattr__(self, 'link_frames', (Pose.identity(),) * len(self.moving))
+        if len(self.link_frames) != len(self.moving):
+            raise ChainError(f'{len(self.moving)} joints and {len(self.link_frames)} link frames '
                              'do not fit together')
+        for i, (joint, parent) in enumerate(zip(self.moving, self.parents), start=1):
+            if not 0 <= parent < i:
+                raise ChainError(f'joint {joint.name} is number {i} and its parent number '
+                                 f'{parent}: parents come before their children')
+        for tip in self.tips:
+            if not 1 <= tip.joint <= len(self.moving):
+                raise ChainError(f'tip {tip.link} is on joint {tip.joint}, there are '
+                                 f'{len(self.moving)}')
         self.joint_physics.check(self.joint_names)
 
     def __repr__(self) -> str:
         """Return what a reader wants to know first."""
         types = ''.join('R' if joint.revolute else 'P' for joint in self.joints)
         mass = sum(link.mass for link in self.links)
-        return (f'<Chain of {self.robot}: {self.joint_summary} from {self.base} to {self.tip}, '
-                f'{types}, {mass:.4g} kg>')
+        return (f'<Chain of {self.robot}: {self.joint_summary} from {self.base} to '
+                f'{self.tip_names}, {types}, {mass:.4g} kg>')
 
     def __len__(self) -> int:
-        """Return the number of moving joints n."""
+        """Return the number of joints n, those that follow others left out."""
         return len(self.joints)
+
+    @cached_property
+    def moving(self) -> tuple[Joint, ...]:
+        """All m moving joints, base first, a parent before its children; with followers."""
+        joints = list(self.joints)
+        for follower in self.followers:
+            joints.insert(follower.number - 1, follower.joint)
+        return tuple(joints)
+
+    def moving_positions(self, q: Sequence[Any]) -> Sequence[Any]:
+        """
+        Return the positions of all m moving joints.
+
+        :param q: n positions [rad, m], any scalars.
+        """
+        return self._with_followers(q, [follower.offset for follower in self.followers])
+
+    def moving_rates(self, qd: Sequence[Any]) -> Sequence[Any]:
+        """
+        Return the velocities or accelerations of all m moving joints.
+
+        :param qd: n velocities [rad/s, m/s] or accelerations, any scalars.
+        """
+        return self._with_followers(qd, [0.0] * len(self.followers))
+
+    def _with_followers(self, values: Sequence[Any], offsets: Sequence[float]) -> Sequence[Any]:
+        if not self.followers:
+            return values
+        result = list(values)
+        for follower, offset in zip(self.followers, offsets):
+            result.insert(follower.number - 1,
+                          follower.multiplier * values[follower.leader - 1] + offset)
+        return result
+
+    def joint_sums(self, values: Sequence[Any]) -> list[Any]:
+        """
+        Return what the n joints feel of m values, one per moving joint: torques, rows.
+
+        The virtual work of a follower is that of its leader: ``tau_a = G^T tau``.
+
+        :param values: m scalars or arrays.
+        """
+        followers = {follower.number - 1 for follower in self.followers}
+        result = [value for i, value in enumerate(values) if i not in followers]
+        for each in self.followers:
+            result[each.leader - 1] = (result[each.leader - 1]
+                                       + each.multiplier * values[each.number - 1])
+        return result
 
     @property
     def joint_summary(self) -> str:
@@ -191,6 +192,69 @@ class Chain:
         """Names of the moving joints, base first: the order of every joint vector."""
         return tuple(joint.name for joint in self.joints)
 
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Number of the joint that carries each moving joint (m); 0 = the base."""
+        return tuple(i if joint.parent is None else joint.parent
+                     for i, joint in enumerate(self.moving))
+
+    def path(self, number: int) -> list[int]:
+        """Return the numbers of the moving joints from the base to one of them, base first."""
+        path = []
+        while number:
+            path.append(number)
+            number = self.parents[number - 1]
+        return path[::-1]
+
+    @property
+    def serial(self) -> bool:
+        """Whether every joint is carried by the one before it, and none follows another."""
+        return not self.followers and self.parents == tuple(range(len(self.moving)))
+
+    @cached_property
+    def tips(self) -> tuple[Tip, ...]:
+        """Tip links, `tip` first."""
+        return (Tip(self.tip, self.tip_joint or len(self.moving), self.tip_pose),
+                *self.further_tips)
+
+    @cached_property
+    def coupling(self) -> tuple[Array, Array]:
+        """G (m, n) and c (m,): the positions of all moving joints are ``G q + c``."""
+        n = len(self)
+        G = np.array([self.moving_rates(list(row)) for row in np.eye(n)]).T
+        return G, np.array(self.moving_positions([0.0] * n), dtype=np.float64)
+
+    @property
+    def released(self) -> Chain:
+        """The robot with all m moving joints as joints of their own: none follows another."""
+        if not self.followers:
+            return self
+        m = len(self.moving)
+        return replace(self, joints=self.moving, followers=(), joint_physics=JointPhysics.zero(m))
+
+    @property
+    def tip_names(self) -> str:
+        """Names of the tips for messages."""
+        return ', '.join(tip.link for tip in self.tips)
+
+    def tip_called(self, name: str | None = None) -> Tip:
+        """
+        Return a tip by the name of its link.
+
+        :param name: name of the link; None = the only tip.
+        :raises ChainError: no tip with this name, or none named where there are several.
+        """
+        if name is None and len(self.tips) == 1:
+            return self.tips[0]
+        for tip in self.tips:
+            if tip.link == name:
+                return tip
+        if name is None:
+            raise ChainError(f'robot {self.robot} has {len(self.tips)} tips: say which one is '
+                             f'meant ({self.tip_names})')
+        raise ChainError(f"robot {self.robot} has no tip '{one_line(name)}'; "
+                         f'tips: {self.tip_names}')
+
     @property
     def gravity_in_frame_0(self) -> Array:
         """Gravitational acceleration (3,) in E_0 [m/s^2]; rounding dust removed."""
@@ -199,7 +263,7 @@ class Chain:
 
     @property
     def standard_parameters(self) -> Array:
-        """Ten STANDARD_PARAMETERS of every link (10 n,), link 1 first."""
+        """Ten STANDARD_PARAMETERS of every link (10 m,), link 1 first."""
         return np.concatenate([link.standard_parameters for link in self.links])
 
     @property
@@ -210,8 +274,9 @@ class Chain:
 
     @property
     def standard_parameter_names(self) -> tuple[str, ...]:
-        """Names such as ``XX1 ... M1, XX2 ...`` (10 n)."""
-        return tuple(f'{name}{i + 1}' for i in range(len(self)) for name in STANDARD_PARAMETERS)
+        """Names such as ``XX1 ... M1, XX2 ...`` (10 m)."""
+        return tuple(f'{name}{i + 1}' for i in range(len(self.links))
+                     for name in STANDARD_PARAMETERS)
 
     @property
     def effort_limits(self) -> Array:
@@ -236,7 +301,7 @@ class Chain:
 
     def joint_poses(self, q: ArrayLike) -> list[Pose]:
         """
-        Return the frames E_1..E_n in the frame of the base link.
+        Return the frames E_1..E_m in the frame of the base link.
 
         :param q: (n,) joint positions [rad, m].
         """
@@ -245,13 +310,27 @@ class Chain:
             raise StateError(f'q has shape {positions.shape}, expected ({len(self)},): '
                              f'{", ".join(self.joint_names)}')
         poses = [self.base_pose]
-        for joint, position in zip(self.joints, positions):
-            poses.append(poses[-1] @ joint.pose(float(position)))
+        for joint, parent, position in zip(self.moving, self.parents,
+                                           self.moving_positions(list(positions))):
+            poses.append(poses[parent] @ joint.pose(float(position)))
         return poses[1:]
 
-    def tip_pose_at(self, q: ArrayLike) -> Pose:
-        """Return the pose of the tip link in the base link for (n,) joint positions."""
-        return self.joint_poses(q)[-1] @ self.tip_pose
+    def zero_poses(self) -> list[Pose]:
+        """Return the frames E_1..E_m in the base link with all moving joints at 0, as the URDF."""
+        poses = [self.base_pose]
+        for joint, parent in zip(self.moving, self.parents):
+            poses.append(poses[parent] @ joint.pose())
+        return poses[1:]
+
+    def tip_pose_at(self, q: ArrayLike, tip: str | None = None) -> Pose:
+        """
+        Return the pose of a tip link in the base link.
+
+        :param q: (n,) joint positions [rad, m].
+        :param tip: name of the tip link; None = `tip`.
+        """
+        end = self.tips[0] if tip is None else self.tip_called(tip)
+        return self.joint_poses(q)[end.joint - 1] @ end.pose
 
     def with_joint_physics(self, joint_physics: JointPhysics) -> Chain:
         """Return the chain with other rotor inertias, friction, offsets or coupling."""
@@ -262,28 +341,41 @@ class Chain:
         return replace(self, links=tuple(links))
 
     def with_standard_parameters(self, parameters: ArrayLike) -> Chain:
-        """Return the chain with the link inertias of a (10 n,) parameter vector."""
+        """Return the chain with the link inertias of a (10 m,) parameter vector."""
         x = np.asarray(parameters, dtype=np.float64)
-        if x.shape != (10 * len(self),):
+        if x.shape != (10 * len(self.links),):
             raise ParameterError(f'standard parameters have shape {x.shape}, expected '
-                                 f'({10 * len(self)},): ten per link of {self.joint_names}')
+                                 f'({10 * len(self.links)},): ten per link of {self.joint_names}')
         return self.with_links([Inertia.from_standard_parameters(row)
-                                for row in x.reshape(len(self), 10)])
+                                for row in x.reshape(-1, 10)])
 
     def with_gravity(self, gravity: ArrayLike) -> Chain:
         """Return the chain under another gravity (3,) in the frame of `base` [m/s^2]."""
         return replace(self, gravity=np.asarray(gravity, dtype=np.float64))
 
-    def with_payload(self, payload: Inertia | float, centre: ArrayLike | None = None,
-                     tensor: ArrayLike | None = None) -> Chain:
+    def with_tip(self, tip: str) -> Chain:
         """
-        Return the chain with a body fixed to its tip: ``chain.with_payload(1.0, [0, 0, 0.1])``.
+        Return the robot with another of its tips as the first one: the `tip` of Jacobians.
+
+        :param tip: name of the tip link.
+        :raises ChainError: no tip with this name.
+        """
+        first = self.tip_called(tip)
+        return replace(self, tip=first.link, tip_pose=first.pose, tip_joint=first.joint,
+                       further_tips=tuple(each for each in self.tips if each is not first))
+
+    def with_payload(self, payload: Inertia | float, centre: ArrayLike | None = None,
+                     tensor: ArrayLike | None = None, *, tip: str | None = None) -> Chain:
+        """
+        Return the chain with a body fixed to a tip: ``chain.with_payload(1.0, [0, 0, 0.1])``.
 
         :param payload: its inertia in the tip frame, or its mass [kg].
         :param centre: (3,) centre of mass in the tip frame [m]; goes with a mass.
         :param tensor: (3, 3) inertia tensor about the centre of mass, axes of the tip frame
             [kg m^2]; None = a point mass.
+        :param tip: name of the tip link; None = the only one.
         :raises ParameterError: no body has these numbers.
+        :raises ChainError: no tip with this name, or none named where there are several.
         """
         if not isinstance(payload, Inertia):
             if centre is None:
@@ -293,8 +385,10 @@ class Chain:
                                       np.zeros((3, 3)) if tensor is None else tensor)
         elif centre is not None or tensor is not None:
             raise ParameterError('payload: an Inertia has its own centre of mass and tensor')
-        last = self.links[-1] + payload.seen_from(self.tip_pose)
-        return self.with_links([*self.links[:-1], last])
+        end = self.tip_called(tip)
+        links = list(self.links)
+        links[end.joint - 1] = links[end.joint - 1] + payload.seen_from(end.pose)
+        return self.with_links(links)
 
     def with_findings(self, findings: Iterable[Finding]) -> Chain:
         """Return the chain with further findings."""
@@ -307,10 +401,17 @@ class Chain:
         :param extra: further text that belongs to the identity (set name, MLC names).
         """
         digest = hashlib.sha256()
-        for joint in self.joints:
+        for joint in self.moving:
             numbers = (joint.b, joint.beta, joint.d, joint.theta)
             digest.update(f'{joint.name}|{joint.type}|'.encode())
             digest.update(','.join(f'{x + 0.0:.12g}' for x in numbers).encode())
         digest.update(','.join(f'{x + 0.0:.12g}' for x in self.gravity_in_frame_0).encode())
+        if not self.serial:
+            for joint, parent in zip(self.moving, self.parents):
+                digest.update(f'|{parent},{joint.gamma + 0.0:.12g},{joint.epsilon + 0.0:.12g}'
+                              .encode())
+            for each in self.followers:
+                digest.update(f'|{each.number},{each.leader},{each.multiplier:.12g},'
+                              f'{each.offset + 0.0:.12g}'.encode())
         digest.update('\n'.join(extra).encode())
         return digest.hexdigest()

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.chain.chain import Chain, Joint
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joint import Joint
 from robot_dynamics_ros.cli.support.arguments import add_robot_arguments, chain_from_arguments
 from robot_dynamics_ros.cli.support.findings import grouped_findings
 from robot_dynamics_ros.cli.support.terminal import WIDTH, short, table
@@ -105,7 +106,7 @@ def inspected_set(chain: Chain, arguments: argparse.Namespace) -> str:
     rows = [[word, unit, f'{value:.6g}', _rounded(text)] for word, unit, value, text in zip(
         mlc.names, mlc.units, mlc.values, formulas)]
     parts = [_filled(f'Minimal parameters of {chain.robot}, set {name}: {len(mlc)} of '
-                     f'{10 * len(chain)} link parameters') + '\n'
+                     f'{10 * len(chain.links)} link parameters') + '\n'
              + table(['name', 'unit', 'value', 'formula'], rows, align='<<><', wrap=True)]
     if mlc.findings:
         parts.append(grouped_findings(mlc.findings))

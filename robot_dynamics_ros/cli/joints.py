@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from robot_dynamics_ros.chain.chain import Chain, Joint
+from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort_presets import PRESETS
+from robot_dynamics_ros.chain.joint import Joint
 from robot_dynamics_ros.chain.joints_file import FORMAT
 from robot_dynamics_ros.cli.support.arguments import (
     add_limit_arguments,

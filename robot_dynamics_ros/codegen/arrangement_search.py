@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_dynamics_ros.chain.chain import Chain, exact_cos_sin
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joint import exact_cos_sin
 from robot_dynamics_ros.codegen.equations import Arrangement
 from robot_dynamics_ros.codegen.program import Operations
 from robot_dynamics_ros.dynamics.recursions.customized import ELIMINATIONS

@@ -57,11 +57,12 @@ from robot_dynamics_ros.dynamics.recursions.momentum import twice_kinetic_energy
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
     link_twists,
+    reduced_rows,
     regressor_array,
     regressor_rows,
 )
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.pair import LinkWrenches, wrenches_at_joints
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
 from robot_dynamics_ros.errors import ParameterError
@@ -101,17 +102,18 @@ Rows: TypeAlias = list[list[Scalar]] | Array
 LINEAR_RECURSION_FROM = 15
 
 
-def result_shape(name: str, n: int, p: int) -> tuple[int, ...]:
+def result_shape(name: str, chain: Chain, p: int) -> tuple[int, ...]:
     """
     Return the shape of the result for one state.
 
     :param name: one of INPUTS, or with WITH_WRENCH appended.
-    :param n: number of joints.
+    :param chain: the robot.
     :param p: number of minimal parameters.
     """
+    n = len(chain)
     name = name.removesuffix(WITH_WRENCH)
     return {'mass_matrix': (n, n), 'coriolis_matrix': (n, n), 'kinetic_energy': (),
-            'potential_energy': (), **kinematic_shapes(n),
+            'potential_energy': (), **kinematic_shapes(n, len(chain.links)),
             'regressor': (n, p), 'reference_regressor': (n, p), 'momentum_split': (2, n, p),
             'inverse_dynamics_derivatives': (2, n, n), 'torque_derivatives': (2, n, n),
             'forward_dynamics_derivatives': (3, n, n),
@@ -182,27 +184,33 @@ class Equations:
     @property
     def kinematics(self) -> Kinematics:
         """What follows from geometry and inertias of the chain."""
-        return Kinematics(self.chain, self._frames, self.inputs.get('qd', ()))
+        qd = self.chain.moving_rates(self.inputs['qd']) if 'qd' in self.inputs else ()
+        return Kinematics(self.chain, self._frames, qd)
 
     @property
     def _joints(self) -> JointTerms:
         return JointTerms(len(self.chain), self.form, self.parameter, self.functions)
 
     @property
-    def _wrench(self) -> Pair | None:
+    def _wrench(self) -> LinkWrenches | None:
         wrench = self.inputs.get('wrench')
-        return None if wrench is None else wrench_at_last_joint(self.chain, wrench)
+        return None if wrench is None else wrenches_at_joints(self.chain, wrench)
+
+    def _rates(self, name: str) -> Sequence[Scalar]:
+        """Return velocities or accelerations of all moving joints, those that follow included."""
+        return self.chain.moving_rates(self.inputs[name])
 
     def _rigid(self, qd: Sequence[Scalar] | None = None, qdd: Sequence[Scalar] | None = None,
                gravity: bool = True) -> list[Scalar]:
-        rest = [0.0] * len(self.chain)
-        return customized_newton_euler(self._frames, self._links, qd or rest, qdd or rest,
-                                       gravity_vector(self.chain) if gravity else ZERO,
-                                       self._wrench, self.arrangement.third_column)
+        rest = [0.0] * len(self._links)
+        return self.chain.joint_sums(customized_newton_euler(
+            self._frames, self._links, qd or rest, qdd or rest,
+            gravity_vector(self.chain) if gravity else ZERO, self._wrench,
+            self.arrangement.third_column))
 
     def inverse_dynamics(self) -> list[Scalar]:
         """Return the torque of the rigid links."""
-        return self._rigid(self.inputs['qd'], self.inputs['qdd'])
+        return self._rigid(self._rates('qd'), self._rates('qdd'))
 
     def gravity_torque(self) -> list[Scalar]:
         """Return the torque that carries the weight."""
@@ -210,7 +218,7 @@ class Equations:
 
     def coriolis_torque(self) -> list[Scalar]:
         """Return C(q, qd) qd: the torque at qdd = 0 without gravity."""
-        return self._rigid(self.inputs['qd'], gravity=False)
+        return self._rigid(self._rates('qd'), gravity=False)
 
     def friction_torque(self) -> list[Scalar]:
         """Return friction and offset without load."""
@@ -237,7 +245,8 @@ class Equations:
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
-        return self._joints.with_rotors(composite_bodies(self._frames, self._links))
+        links = self._reduced(composite_bodies(self._frames, self._links))
+        return self._joints.with_rotors(links)
 
     def coriolis_matrix(self) -> list[list[Scalar]]:
         """Return the matrix C(q, qd) of the Christoffel symbols."""
@@ -246,7 +255,8 @@ class Equations:
     def kinetic_energy(self) -> list[Scalar]:
         """Return the kinetic energy of links and rotors."""
         qd = self.inputs['qd']
-        links = twice_kinetic_energy(self._links, link_velocities(self._frames, qd))
+        links = twice_kinetic_energy(self._links,
+                                     link_velocities(self._frames, self._rates('qd')))
         rotors = [speed * p for speed, p in zip(qd, self._joints.rotor_torque(qd))]
         return [0.5 * (links + total(rotors))]
 
@@ -259,36 +269,45 @@ class Equations:
 
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""
-        qd = self.inputs['qd']
         effort = self.carried_load()
-        if len(effort) >= LINEAR_RECURSION_FROM and not self.form.coupled:
-            return linear_recursion(self._frames, self._links, qd, effort,
+        if self._long and not self.form.coupled and not self.chain.followers:
+            return linear_recursion(self._frames, self._links, self.inputs['qd'], effort,
                                     gravity_vector(self.chain), self._wrench,
                                     self.parameter('rotor', len(effort)))
-        bias = self._rigid(qd)
+        bias = self._rigid(self._rates('qd'))
         return solve_from_tip(self.mass_matrix(), [t - b for t, b in zip(effort, bias)])
+
+    @property
+    def _long(self) -> bool:
+        """Whether the recursion with linear cost needs fewer operations than the mass matrix."""
+        pairs = sum(len(self.chain.path(i)) for i in range(1, len(self._links) + 1))
+        return pairs >= LINEAR_RECURSION_FROM * (LINEAR_RECURSION_FROM + 1) // 2
 
     def regressor(self) -> Rows:
         """Return the regressor of the minimal parameters."""
         return self._grouped_regressor(customized_motion(
-            self._frames, self.inputs['qd'], self.inputs['qdd'], gravity_vector(self.chain)))
+            self._frames, self._rates('qd'), self._rates('qdd'), gravity_vector(self.chain)))
 
     def reference_regressor(self) -> Rows:
         """Return Slotine and Li's regressor of the minimal parameters."""
         return self._grouped_regressor(reference_motion(
-            self._frames, self.inputs['qd'], self.inputs['qd_r'], self.inputs['qdd_r'],
+            self._frames, self._rates('qd'), self._rates('qd_r'), self._rates('qdd_r'),
             gravity_vector(self.chain)))
 
     def _grouped_regressor(self, motion: Sequence[LinkMotion]) -> Rows:
         """Return the regressor of the minimal parameters at a motion of the links."""
         if self.functions is math or self.functions is np:  # numbers: quicker as whole arrays
-            return self.grouping.regressor_array(regressor_array(motion, self._frames))
-        return self.grouping.regressor(regressor_rows(motion, link_twists(self._frames)))
+            every = regressor_array(motion, self._frames)
+            if self.chain.followers:
+                every = np.stack(self.chain.joint_sums(list(every.swapaxes(0, 1))), axis=1)
+            return self.grouping.regressor_array(every)
+        rows = regressor_rows(motion, link_twists(self._frames))
+        return self.grouping.regressor(reduced_rows(self.chain, rows))
 
     def momentum_split(self) -> list[list[list[Scalar]]]:
         """Return Lu and Meng's W and Z of the minimal parameters."""
-        return [self.grouping.regressor(part) for part in momentum_split(
-            self._frames, self.inputs['qd'], gravity_vector(self.chain))]
+        return [self.grouping.regressor(reduced_rows(self.chain, part)) for part in momentum_split(
+            self._frames, self._rates('qd'), gravity_vector(self.chain))]
 
     def regressor_with_joint_terms(self) -> Rows:
         """Return the regressor of the minimal parameters and of the joint terms."""
@@ -305,9 +324,18 @@ class Equations:
 
     def _rigid_derivatives(self, qdd: Sequence[Scalar] | None = None) -> TorqueDerivatives:
         """Return the torque of the rigid links and its derivatives; None = at rest."""
-        qd, rest = self.inputs['qd'], [0.0] * len(self.chain)
-        motion = customized_motion(self._frames, qd, qdd or rest, gravity_vector(self.chain))
-        return rigid_derivatives(self._frames, self._links, motion, qd, self._wrench)
+        qd, rest = self._rates('qd'), [0.0] * len(self._links)
+        rates = rest if qdd is None else self.chain.moving_rates(qdd)
+        motion = customized_motion(self._frames, qd, rates, gravity_vector(self.chain))
+        found = rigid_derivatives(self._frames, self._links, motion, qd, self._wrench)
+        matrices = (self._reduced(rows) for rows in (found.by_q, found.by_qd, found.by_qdd))
+        return TorqueDerivatives(self.chain.joint_sums(found.torque), *matrices)
+
+    def _reduced(self, matrix: list[list[Scalar]]) -> list[list[Scalar]]:
+        """Return G^T A G: a matrix of all moving joints as the n joints have it."""
+        if not self.chain.followers:
+            return matrix
+        return [self.chain.joint_sums(row) for row in reduced_rows(self.chain, matrix)]
 
     def inverse_dynamics_derivatives(self) -> Matrices:
         """Return the derivatives of `inverse_dynamics` by q and by qd."""
@@ -373,7 +401,7 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
     plain = name.removesuffix(WITH_WRENCH)
     inputs = {vector: graph.inputs(vector, len(chain)) for vector in INPUTS[plain]}
     if plain != name:
-        inputs['wrench'] = graph.inputs('wrench', 6)
+        inputs['wrench'] = graph.inputs('wrench', 6 * len(chain.tips))
     parameters: dict[str, list[Node]] = {}
 
     def parameter(vector: str, size: int) -> Sequence[Scalar]:
@@ -393,7 +421,7 @@ def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | No
     return Program(name,
                    tuple(Argument(key, len(nodes)) for key, nodes in inputs.items()),
                    tuple(Argument(key, len(nodes)) for key, nodes in parameters.items()),
-                   tuple(outputs), result_shape(name, len(chain), grouping.matrix.shape[1]),
+                   tuple(outputs), result_shape(name, chain, grouping.matrix.shape[1]),
                    graph, tuple(zero for zero in (known.zeros if known is not None else ())
                                 if zero.vector in parameters))
 
@@ -405,7 +433,8 @@ def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
     Return the result of one function without generating code.
 
     :param values: parameters by name.
-    :param arrays: (n,) or (N, n) inputs by name, 'wrench' (6,) or (N, 6) where there is one.
+    :param arrays: (n,) or (N, n) inputs by name; 'wrench', where there is one, with six entries
+        for each tip.
     :param grouped: what the grouping makes of the minimal parameters; None = not known yet.
     """
     used: set[str] = set()
@@ -415,7 +444,7 @@ def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
         return values[vector]
 
     state = Samples.of(chain, **arrays)
-    shape = result_shape(name, len(chain), grouping.matrix.shape[1])
+    shape = result_shape(name, chain, grouping.matrix.shape[1])
     try:
         with np.errstate(all='ignore'):
             result = state.vector(Equations(chain, grouping, form, state.scalars, parameter,

@@ -62,13 +62,12 @@ class Grouping:
         """
         Return the regressor of the minimal parameters from that of the standard ones.
 
-        :param standard: one row per joint; entries of links inside of the joint are 0.0.
+        :param standard: one row per joint; entries of links that it does not carry are 0.0.
         """
-        return [[0.0 if last < inside else
-                 total([factor * row[k] for k, factor in column if k >= inside])
-                 if column else row[last]
-                 for last, column in self._columns]
-                for inside, row in zip(range(0, len(self.matrix), 10), standard)]
+        links = len(self.matrix) // 10
+        inside = range(0, 10 * links, 10) if len(standard) == links else [0] * len(standard)
+        return [[0.0 if last < first else _combined(row, last, column, first)
+                 for last, column in self._columns] for first, row in zip(inside, standard)]
 
     def regressor_array(self, standard: Array) -> Array:
         """
@@ -78,6 +77,14 @@ class Grouping:
         """
         flat = self._transposed @ standard.reshape(len(standard), -1)
         return np.asarray(flat).reshape(-1, *standard.shape[1:]).swapaxes(0, 1)
+
+
+def _combined(row: Sequence[Scalar], last: int, column: list[tuple[int, float]],
+              first: int) -> Scalar:
+    if not column:
+        return row[last]
+    return total([factor * row[k] for k, factor in column
+                  if k >= first and not (isinstance(row[k], float) and row[k] == 0.0)])
 
 
 def _entries(values: Array) -> list[tuple[int, float]]:
@@ -97,7 +104,7 @@ def grouping_of(chain: Chain, mlc: MlcSet) -> Grouping:
     conversion = forms.matrix @ mlc.right_inverse
     for exact in (0.0, 1.0, -1.0):
         conversion[np.abs(conversion - exact) <= _DUST * np.max(np.abs(conversion))] = exact
-    matrix = np.zeros((10 * len(chain), len(mlc)))
+    matrix = np.zeros((10 * len(chain.links), len(mlc)))
     places = [chain.standard_parameter_names.index(name) for name in forms.names]
     matrix[places] = conversion
     return Grouping(read_only(matrix))

@@ -29,6 +29,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_twist
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
     Scalar,
+    Vector,
     add,
     cross,
     scale,
@@ -51,10 +52,10 @@ KINEMATIC_INPUTS = {
 }
 
 
-def kinematic_shapes(n: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the results of the kinematic functions for one state of n joints."""
+def kinematic_shapes(n: int, m: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the results of all functions for one state of n joints, m links."""
     shapes: dict[str, tuple[int, ...]] = {
-        'link_poses': (n, 4, 4), 'tip_pose': (4, 4), 'centre_of_mass': (3,),
+        'link_poses': (m, 4, 4), 'tip_pose': (4, 4), 'centre_of_mass': (3,),
         'centre_of_mass_jacobian': (3, n)}
     return {name: shapes.get(name, (6, n) if name.startswith('jacobian') else (6,))
             for name in KINEMATIC_INPUTS}
@@ -68,8 +69,8 @@ class Kinematics:
     The world is the frame of the base link.
 
     :param chain: the robot, with its inertias.
-    :param frames: E_0..E_n at that state.
-    :param qd: n joint velocities [rad/s, m/s]; empty where a function has none.
+    :param frames: E_0..E_m at that state.
+    :param qd: m velocities of the moving joints [rad/s, m/s]; empty where a function has none.
     """
 
     chain: Chain
@@ -86,7 +87,15 @@ class Kinematics:
 
     @cached_property
     def _tip(self) -> Place:
-        return self._places[-1].fixed(self._tip_frame)
+        return self._places[self._tip_joint].fixed(self._tip_frame)
+
+    @property
+    def _tip_joint(self) -> int:
+        return self.chain.tips[0].joint
+
+    def _jacobian(self, seen: Sequence[Place], point: Vector) -> Rows:
+        rows = jacobian(self.frames, seen, point, self._tip_joint)
+        return [self.chain.joint_sums(row) for row in rows]
 
     def link_poses(self) -> list[Rows]:
         """Return the pose of every moving link in the frame of the base link."""
@@ -99,24 +108,26 @@ class Kinematics:
 
     def jacobian(self) -> Rows:
         """Return the Jacobian of the tip's origin in the axes of the base link."""
-        return jacobian(self.frames, self._places, self._tip.origin)
+        return self._jacobian(self._places, self._tip.origin)
 
     def jacobian_local(self) -> Rows:
         """Return the Jacobian of the tip's origin in the axes of the tip link."""
-        return jacobian(self.frames, places_from_tip(self.frames, self._tip_frame), ZERO)
+        seen = places_from_tip(self.frames, self._tip_frame, self._tip_joint)
+        return self._jacobian(seen, ZERO)
 
     def jacobian_world(self) -> Rows:
         """Return the Jacobian of the tip link's point at the base link's origin."""
-        return jacobian(self.frames, self._places, ZERO)
+        return self._jacobian(self._places, ZERO)
 
     @cached_property
     def _tip_rates(self) -> tuple[Pair, Pair]:
         """Acceleration of the tip's origin without qdd, and its velocity, in its axes."""
-        rest = [0.0] * len(self.chain)
-        motion = customized_motion(self.frames, self.qd, rest, ZERO)[-1]
+        rest = [0.0] * len(self.chain.links)
+        motion = customized_motion(self.frames, self.qd, rest, ZERO)[self._tip_joint]
         _, omega_dot, acceleration = carried_motion(motion, self._tip_frame)
         return ((acceleration, omega_dot),
-                moved_twist(self._tip_frame, link_velocities(self.frames, self.qd)[-1]))
+                moved_twist(self._tip_frame,
+                            link_velocities(self.frames, self.qd)[self._tip_joint]))
 
     def bias_acceleration(self) -> list[Scalar]:
         """Return dJ/dt qd of `jacobian`: how the tip accelerates without accelerations qdd."""
@@ -157,7 +168,7 @@ class Kinematics:
                                                  moments.mass[1:], moments.moment[1:]):
             columns.append(subtract(scale(inverse * x, place.y), scale(inverse * y, place.x))
                            if frame.revolute else scale(inverse * mass, place.z))
-        return [list(row) for row in zip(*columns)]
+        return [self.chain.joint_sums(row) for row in zip(*columns)]
 
     def momentum(self) -> list[Scalar]:
         """Return linear momentum and angular momentum about the centre of mass, base's axes."""

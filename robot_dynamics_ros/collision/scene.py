@@ -22,10 +22,9 @@ from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.document import read_document
 from robot_dynamics_ros.chain.urdf.geometry import mesh_folders
-from robot_dynamics_ros.chain.urdf.reader import link_poses, locked_positions
+from robot_dynamics_ros.chain.urdf.reader import Locked, link_poses, locked_positions
 from robot_dynamics_ros.chain.urdf.shapes import Shape, link_shapes
 from robot_dynamics_ros.chain.urdf.tree import Tree, tree_from_urdf
-from robot_dynamics_ros.chain.urdf.writer import Locked
 from robot_dynamics_ros.collision.distance import FLOOR
 from robot_dynamics_ros.collision.kinematics import levers
 from robot_dynamics_ros.collision.obstacles import Obstacle

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.chain import Chain, Joint
+from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.joint import Joint
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
 from robot_dynamics_ros.errors import ParameterError, StateError

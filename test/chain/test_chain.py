@@ -12,8 +12,9 @@ from support.robots import URDF_FOLDER
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.chain.chain import Finding, Joint, exact_cos_sin
+from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.joint import Joint, exact_cos_sin
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.errors import ChainError, ParameterError, StateError
 

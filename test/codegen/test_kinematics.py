@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
-from support.chains import random_chain, random_pose, random_states
+from support.chains import random_chain, random_pose, random_states, random_tree
 from support.oracle import Oracle
 from support.robots import URDF_FOLDER
 from support.tolerances import FINITE_DIFFERENCE, SAME_ALGEBRA, assert_close
@@ -71,7 +71,17 @@ def given(name, q, qd):
 @pytest.mark.parametrize('seed', range(100))
 def test_every_function_is_that_of_pinocchio_on_random_chains(seed):
     rng = np.random.default_rng(seed)
-    chain = placed_chain(rng, 1 + seed % 8)
+    check_loop_form(rng, placed_chain(rng, 1 + seed % 8))
+
+
+@pytest.mark.parametrize('seed', range(12))
+def test_every_function_is_that_of_pinocchio_on_random_trees(seed):
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, 2 + seed % 8)
+    check_loop_form(rng, tree.with_tip(tree.tips[-1].link))
+
+
+def check_loop_form(rng, chain):
     q, qd, _ = random_states(rng, len(chain))
     mlc = minimal_parameters(chain)
     grouping, form = grouping_of(chain, mlc), JointForm.of(chain.joint_physics)

@@ -2,7 +2,7 @@
 """Chains to test with: random ones of every kind of geometry, and those of the papers."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.chain.inertia import Inertia
+from robot_dynamics_ros.chain.joint import Follower, Tip
+from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.pose import Pose
 
 DATA = Path(__file__).resolve().parent.parent / 'data'
@@ -52,6 +54,38 @@ def random_chain(rng, n, *, types=None, gravity=None) -> Chain:
     return chain_from_dh(types, beta=beta, b=b, d=d, theta=theta, gravity=gravity,
                          links=[random_inertia(rng) for _ in range(n)],
                          tip_pose=random_pose(rng))
+
+
+def random_tree(rng, n, *, types=None, gravity=None, followers=0) -> Chain:
+    """
+    Return a tree of n joints as `random_chain` has them; any joint may carry several.
+
+    :param followers: number of further joints that follow others.
+    """
+    moving = random_chain(rng, n + followers, types=types, gravity=gravity)
+    parents = [0]
+    for i in range(1, n + followers):  # depth first, as Pinocchio numbers joints: any on the way
+        way = [i]
+        while way[-1]:
+            way.append(parents[way[-1] - 1])
+        parents.append(int(rng.choice(way)))
+    gamma = rng.choice([0.0, np.pi / 2, np.pi, rng.uniform(-3.0, 3.0)], n + followers)
+    epsilon = np.where(rng.random(n + followers) < 0.5, rng.uniform(-0.6, 0.6), 0.0)
+    first = {parents.index(parent) for parent in parents}  # gamma and epsilon are 0 for these
+    joints = [replace(joint, parent=parents[i], gamma=0.0 if i in first else float(gamma[i]),
+                      epsilon=0.0 if i in first else float(epsilon[i]))
+              for i, joint in enumerate(moving.joints)]
+    ends = [i for i in range(1, len(joints) + 1) if i not in parents]
+    tips = [Tip(f'tip{i}', i, random_pose(rng)) for i in ends]
+    places = sorted(rng.choice(len(joints), followers, replace=False).tolist())
+    following = tuple(Follower(joints[place], place + 1, int(rng.integers(1, n + 1)),
+                               float(rng.choice([1.0, -1.0, 0.5, -2.0])), rng.uniform(-1.0, 1.0))
+                      for place in places)
+    return replace(moving, joints=tuple(joint for i, joint in enumerate(joints)
+                                        if i not in places),
+                   followers=following, tip=tips[0].link, tip_pose=tips[0].pose,
+                   tip_joint=tips[0].joint, further_tips=tuple(tips[1:]),
+                   joint_physics=JointPhysics.zero(n))
 
 
 def random_states(rng, n, count=None):

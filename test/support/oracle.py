@@ -9,19 +9,32 @@ STANDARD_IN_PINOCCHIO = np.array([4, 5, 7, 6, 8, 9, 1, 2, 3, 0])
 
 
 class Oracle:
-    """Pinocchio's answers for a chain; every method takes one state (n,)."""
+    """
+    Pinocchio's answers for a chain or tree; every method takes one state (n,).
+
+    Joints that follow others are joints of the model; ``q = G q_n + c`` is put in here.
+    """
 
     def __init__(self, chain):
         """Build pinocchio's model with exactly the frames of the chain."""
         self.chain = chain
         self.model = pinocchio.Model()
-        parent = 0
-        for joint, link in zip(chain.joints, chain.links):
-            pose = joint.pose() if parent else chain.base_pose @ joint.pose()
+        followers = {follower.number: follower for follower in chain.followers}
+        moving = iter(chain.joints)
+        self.G, self.c = np.zeros((len(chain.links), len(chain))), np.zeros(len(chain.links))
+        for i, link in enumerate(chain.links):
+            follower = followers.get(i + 1)
+            joint = next(moving) if follower is None else follower.joint
+            before = i if joint.parent is None else joint.parent
+            pose = joint.pose() if before else chain.base_pose @ joint.pose()
             model = (pinocchio.JointModelRZ() if joint.revolute else pinocchio.JointModelPZ())
-            parent = self.model.addJoint(parent, model,
+            parent = self.model.addJoint(before, model,
                                          pinocchio.SE3(pose.rotation, pose.translation),
                                          joint.name)
+            if follower is None:
+                self.G[i, chain.joints.index(joint)] = 1.0
+            else:
+                self.G[i, follower.leader - 1], self.c[i] = follower.multiplier, follower.offset
             centre = link.centre_of_mass if link.mass else np.zeros(3)
             at_centre = link.tensor - link.mass * (centre @ centre * np.eye(3)
                                                    - np.outer(centre, centre))
@@ -32,42 +45,50 @@ class Oracle:
         self.model.gravity.angular = np.zeros(3)
         tip = chain.tip_pose
         self.tip = self.model.addFrame(pinocchio.Frame(
-            'tip', parent, pinocchio.SE3(tip.rotation, tip.translation),
+            'tip', chain.tips[0].joint, pinocchio.SE3(tip.rotation, tip.translation),
             pinocchio.FrameType.OP_FRAME))
         self.data = self.model.createData()
 
     def _external(self, wrench):
-        tip = self.chain.tip_pose
-        force = pinocchio.Force(np.asarray(wrench, dtype=np.float64))
         forces = [pinocchio.Force.Zero() for _ in range(self.model.njoints)]
-        forces[-1] = pinocchio.SE3(tip.rotation, tip.translation).act(force)
+        for tip, part in zip(self.chain.tips, np.reshape(wrench, (-1, 6))):
+            force = pinocchio.Force(np.asarray(part, dtype=np.float64))
+            forces[tip.joint] += pinocchio.SE3(tip.pose.rotation, tip.pose.translation).act(force)
         return forces
+
+    def _moving(self, q, *rates):
+        return (self.G @ q + self.c, *(self.G @ rate for rate in rates))
 
     def inverse_dynamics(self, q, qd, qdd, wrench=None):
         """Return tau (n,); `wrench` (6,) on the tip link in its frame."""
-        if wrench is None:
-            return pinocchio.rnea(self.model, self.data, q, qd, qdd).copy()
-        return pinocchio.rnea(self.model, self.data, q, qd, qdd, self._external(wrench)).copy()
+        state = self._moving(q, qd, qdd)
+        external = () if wrench is None else (self._external(wrench),)
+        return self.G.T @ pinocchio.rnea(self.model, self.data, *state, *external)
 
     def regressor(self, q, qd, qdd):
         """Return Y (n, 10 n) with columns ``chain.standard_parameter_names``."""
-        Y = pinocchio.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd)
-        Y = np.reshape(Y, (len(self.chain), -1))  # pinocchio drops the row dimension of n = 1
-        order = np.concatenate([10 * i + STANDARD_IN_PINOCCHIO for i in range(len(self.chain))])
-        return Y[:, order].copy()
+        m = len(self.G)
+        Y = pinocchio.computeJointTorqueRegressor(self.model, self.data,
+                                                  *self._moving(q, qd, qdd))
+        Y = np.reshape(Y, (m, -1))  # pinocchio drops the row dimension of n = 1
+        order = np.concatenate([10 * i + STANDARD_IN_PINOCCHIO for i in range(m)])
+        return self.G.T @ Y[:, order]
 
     def mass_matrix(self, q):
         """Return A (n, n)."""
-        A = pinocchio.crba(self.model, self.data, q)
-        upper = np.triu(A)
-        return upper + np.triu(A, 1).T
+        A = pinocchio.crba(self.model, self.data, *self._moving(q))
+        return self.G.T @ (np.triu(A) + np.triu(A, 1).T) @ self.G
 
     def gravity_torque(self, q):
         """Return Q (n,)."""
-        return pinocchio.computeGeneralizedGravity(self.model, self.data, q).copy()
+        return self.G.T @ pinocchio.computeGeneralizedGravity(self.model, self.data,
+                                                              *self._moving(q))
 
     def forward_dynamics(self, q, qd, tau, wrench=None):
         """Return qdd (n,)."""
+        if self.chain.followers:
+            bias = self.inverse_dynamics(q, qd, np.zeros(len(q)), wrench)
+            return np.linalg.solve(self.mass_matrix(q), tau - bias)
         if wrench is None:
             return pinocchio.aba(self.model, self.data, q, qd, tau).copy()
         return pinocchio.aba(self.model, self.data, q, qd, tau, self._external(wrench)).copy()
@@ -84,8 +105,9 @@ class Oracle:
     def inverse_dynamics_derivatives(self, q, qd, qdd, wrench=None):
         """Return the derivatives (2, n, n) of tau by q and qd."""
         external = () if wrench is None else (self._external(wrench),)
-        pinocchio.computeRNEADerivatives(self.model, self.data, q, qd, qdd, *external)
-        return np.array([self.data.dtau_dq, self.data.dtau_dv])
+        pinocchio.computeRNEADerivatives(self.model, self.data, *self._moving(q, qd, qdd),
+                                         *external)
+        return np.array([self.G.T @ D @ self.G for D in (self.data.dtau_dq, self.data.dtau_dv)])
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrench=None):
         """Return the derivatives (3, n, n) of qdd by q, qd and tau."""

@@ -12,6 +12,8 @@ Choices where the common normal leaves freedom, made so that offsets are zero wh
 - Last frame: d_n = 0 and theta_n = 0.
 - A prismatic axis has no place, only a direction: it is put through the axis before it and, where
   possible, also through the revolute axis after it (b_i = b_(i+1) = 0).
+- Of several joints on a link the first one decides about its x axis, in all that is said above;
+  the common normals to the others are reached by gamma and epsilon along z_i, which are 0 for it.
 
 The frames are laid one after the other, each against the one already rounded, so that rounding
 errors do not add up: every axis still goes through its URDF joint origin.
@@ -26,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.chain.chain import Finding, exact_cos_sin
+from robot_dynamics_ros.chain.chain import Finding
+from robot_dynamics_ros.chain.joint import exact_cos_sin
 from robot_dynamics_ros.chain.pose import Pose
 
 #: Axes closer to (anti)parallel than this are made parallel [rad]: the normal would run away.
@@ -58,61 +61,98 @@ class JointAxis:
 
 @dataclass(frozen=True)
 class Placement:
-    """Numbers b, beta, d, theta of one joint (Lin 1995 (4)-(5))."""
+    """Numbers b, beta, d, theta of one joint (Lin 1995 (4)-(5)), and gamma, epsilon."""
 
     b: float
     beta: float
     d: float
     theta: float
+    gamma: float = 0.0
+    epsilon: float = 0.0
 
 
-def place_frames(axes: Sequence[JointAxis], snap: bool
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """A frame at q = 0 in the frame of the base link: origin, x and z axis."""
+
+    o: Array
+    x: Array
+    z: Array
+
+    @property
+    def pose(self) -> Pose:
+        return Pose(np.column_stack([self.x, np.cross(self.z, self.x), self.z]), self.o)
+
+    def moved(self, theta: float, d: float) -> _Laid:
+        """Return Tz(d) Rz(theta) of this frame."""
+        return _Laid(self.o + d * self.z, _turned(self.x, self.z, theta), self.z)
+
+    def tilted(self, b: float, beta: float) -> _Laid:
+        """Return Tx(b) Rx(beta) of this frame."""
+        return _Laid(self.o + b * self.x, self.x, _tilted(self.x, self.z, beta))
+
+
+def place_frames(axes: Sequence[JointAxis], snap: bool, parents: Sequence[int] | None = None
                  ) -> tuple[Pose, list[Placement], list[Finding]]:
     """
     Lay the frames E_0..E_n along the axes.
 
     :param axes: the joint axes 1..n at q = 0.
     :param snap: round almost-exact numbers (SNAP_TOLERANCE) and report each.
+    :param parents: number of the joint before each joint, 0 = the base; None = a serial chain.
     :returns: E_0 in the base frame, one placement per joint, findings about every rounding.
     """
     rounding = _Rounding(SNAP_TOLERANCE if snap else DUST)
-    z = axes[0].direction
-    x = _any_normal(z)
-    o = _first_point(axes)
-    b = beta = 0.0
+    carried: list[list[int]] = [[] for _ in range(len(axes) + 1)]
+    for j, parent in enumerate(range(len(axes)) if parents is None else parents, start=1):
+        carried[parent].append(j)
+    first = {i: joints[0] for i, joints in enumerate(carried) if joints}
+
+    def target(frame: _Laid, j: int) -> JointAxis:
+        axis = axes[j - 1]
+        after = axes[first[j] - 1] if j in first else None
+        return _place_prismatic(frame, axis, after) if axis.prismatic else axis
+
+    base = _Laid(_first_point(axes[0], axes[first[1] - 1] if 1 in first else None),
+                 _any_normal(axes[0].direction), axes[0].direction)
+    before_d = {1: base}  # frames E_j before d and theta are applied
+    placed = {1: (0.0, 0.0, 0.0, 0.0)}  # b, beta, gamma, epsilon
     placements = []
-    base_pose = Pose.identity()
-    for i, axis in enumerate(axes):
-        if i + 1 < len(axes):
-            target = axes[i + 1]
-            if target.prismatic:
-                target = _place_prismatic(o, z, axes, i + 1)
-            d, theta, next_b, next_beta = _common_normal(o, x, z, target, rounding)
-        else:
-            d = theta = next_b = next_beta = 0.0
-        if i == 0:
-            x, o, d, theta = _turned(x, z, theta), o + d * z, 0.0, 0.0
-            base_pose = Pose(np.column_stack([x, np.cross(z, x), z]), o)
+    for i, axis in enumerate(axes, start=1):
+        frame = before_d[i]
+        d = theta = 0.0
+        if i in first:
+            d, theta, b, beta = _common_normal(frame, target(frame, first[i]), rounding)
+            placed[first[i]] = (b, beta, 0.0, 0.0)
+        if i == 1:
+            base = frame = frame.moved(theta, d)
+            d = theta = 0.0
         else:
             d = rounding.length(d, axis.name, 'd')
             theta = rounding.angle(theta, axis.name, 'theta')
-            x, o = _turned(x, z, theta), o + d * z
-        placements.append(Placement(b, beta, d, theta))
-        b, beta = next_b, next_beta
-        o = o + b * x
-        z = _tilted(x, z, beta)
-    return base_pose, placements, rounding.findings
+            frame = frame.moved(theta, d)
+        b, beta, gamma, epsilon = placed[i]
+        placements.append(Placement(b, beta, d, theta, gamma, epsilon))
+        further = [*carried[0][1:], *carried[1][1:]] if i == 1 else carried[i][1:]
+        for j in further:  # E_0 is E_1 at q = 0
+            epsilon, gamma, b, beta = _common_normal(frame, target(frame, j), rounding)
+            epsilon = rounding.length(epsilon, axes[j - 1].name, 'epsilon')
+            gamma = rounding.angle(gamma, axes[j - 1].name, 'gamma')
+            placed[j] = (b, beta, gamma, epsilon)
+        for j in (*carried[i][:1], *further):
+            b, beta, gamma, epsilon = placed[j]
+            before_d[j] = frame.moved(gamma, epsilon).tilted(b, beta)
+    return base.pose, placements, rounding.findings
 
 
-def _common_normal(o: Array, x: Array, z: Array, target: JointAxis, rounding: _Rounding
+def _common_normal(frame: _Laid, target: JointAxis, rounding: _Rounding
                    ) -> tuple[float, float, float, float]:
     """
-    Return d and theta of this frame, and b and beta of the next one.
+    Return d and theta of a frame, and b and beta of the next one.
 
-    :param o: origin of this frame before d is applied.
-    :param x: x axis of this frame before theta is applied.
-    :param z: axis of this joint.
+    :param frame: the frame before d and theta are applied.
     """
+    o, x, z = frame.o, frame.x, frame.z
     u = target.direction
     between = target.point - o
     cross = np.cross(z, u)
@@ -145,16 +185,14 @@ def _nearer_direction(x: Array, normal: Array, z: Array) -> tuple[float, float]:
     return theta - math.copysign(math.pi, theta), -1.0
 
 
-def _place_prismatic(o: Array, z: Array, axes: Sequence[JointAxis], k: int) -> JointAxis:
-    """Choose where the prismatic axis k runs: through the axis (o, z) before it."""
-    axis = axes[k]
-    u = axis.direction
+def _place_prismatic(before: _Laid, axis: JointAxis, after: JointAxis | None) -> JointAxis:
+    """Choose where a prismatic axis runs: through the z axis of the frame before it."""
+    o, z, u = before.o, before.z, axis.direction
     across = z - (z @ u) * u  # the axis before, seen along u
-    after = axes[k + 1] if k + 1 < len(axes) and not axes[k + 1].prismatic else None
     if np.linalg.norm(across) < PARALLEL_TOLERANCE:
         return JointAxis(axis.name, o, u, True)
     goal = axis.point
-    if after is not None:
+    if after is not None and not after.prismatic:
         v = after.direction - (after.direction @ u) * u  # the axis after, seen along u
         if np.linalg.norm(v) < PARALLEL_TOLERANCE:
             goal = after.point
@@ -167,11 +205,9 @@ def _place_prismatic(o: Array, z: Array, axes: Sequence[JointAxis], k: int) -> J
     return JointAxis(axis.name, o + t * z, u, True)
 
 
-def _first_point(axes: Sequence[JointAxis]) -> Array:
+def _first_point(first: JointAxis, second: JointAxis | None) -> Array:
     """Return a point of axis 1; a prismatic one is put through the revolute axis after it."""
-    first = axes[0]
-    if first.prismatic and len(axes) > 1 and not axes[1].prismatic:
-        second = axes[1]
+    if first.prismatic and second is not None and not second.prismatic:
         t = float((first.point - second.point) @ second.direction)
         return second.point + t * second.direction
     return first.point

@@ -18,10 +18,10 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.urdf.document import read_document
-from robot_dynamics_ros.chain.urdf.reader import link_poses, locked_positions
+from robot_dynamics_ros.chain.urdf.reader import Locked, link_poses, locked_positions
 from robot_dynamics_ros.chain.urdf.shapes import link_shapes
 from robot_dynamics_ros.chain.urdf.tree import tree_from_urdf
-from robot_dynamics_ros.chain.urdf.writer import Locked, moving_bodies
+from robot_dynamics_ros.chain.urdf.writer import moving_bodies
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,12 @@ def body_geometries(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
     poses = link_poses(tree, chain.base, locked_positions(tree, locked))
     places = mesh_folders(source, folders)
     geometries, findings = [], []
-    following = [*chain.link_names[1:], chain.tip]
-    for name, body, frame, after in zip(chain.link_names, moving_bodies(tree, chain, locked),
-                                        chain.joint_poses(np.zeros(len(chain))), following):
+    for i, (name, body, pose) in enumerate(zip(
+            chain.link_names, moving_bodies(tree, chain, locked), chain.zero_poses()), start=1):
         links = (name, *body.fixed_links)
-        in_frame = {link: frame.inverse() @ poses[link] for link in (*links, after)}
+        after = [link for link, parent in zip(chain.link_names, chain.parents) if parent == i]
+        ends = [tip.link for tip in chain.tips if tip.joint == i]
+        in_frame = {link: pose.inverse() @ poses[link] for link in (*links, *after, *ends)}
         parts: list[Array] = []
         missing: list[str] = []
         for tag in ('collision', 'visual'):
@@ -78,8 +79,8 @@ def body_geometries(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
                     if shape is None:
                         missing.append(what)
                     else:
-                        pose = in_frame[link]
-                        parts.append(shape.corners() @ pose.rotation.T + pose.translation)
+                        place = in_frame[link]
+                        parts.append(shape.corners() @ place.rotation.T + place.translation)
             if parts:
                 break
         if missing:

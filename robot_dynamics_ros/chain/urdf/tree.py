@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from robot_dynamics_ros.chain.urdf.document import (
     reductions,
     strip_and_check,
 )
-from robot_dynamics_ros.errors import UrdfError
+from robot_dynamics_ros.errors import ChainError, UrdfError
 from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line
 
 #: Share of the largest moment of inertia that a tensor may miss before a finding says so.
@@ -38,6 +38,8 @@ class TreeJoint:
     :param origin: child link frame in the parent link frame, at position 0.
     :param axis: (3,) unit vector in the child link frame.
     :param mimic: name of the joint it follows, or None.
+    :param multiplier: its velocity for a unit velocity of the joint it follows.
+    :param offset: its position where the joint it follows is at 0 [rad, m].
     """
 
     name: str
@@ -54,6 +56,8 @@ class TreeJoint:
     friction: float
     reduction: float
     mimic: str | None
+    multiplier: float = 1.0
+    offset: float = 0.0
 
     @property
     def moving(self) -> bool:
@@ -72,6 +76,20 @@ class TreeJoint:
 def _rotation_about(axis: Array, angle: float) -> Array:
     K = skew(axis)
     return np.asarray(np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * K @ K)
+
+
+class Leader(NamedTuple):
+    """
+    What a joint follows: ``q = multiplier q_leader + offset``.
+
+    :param leader: name of a joint that follows no other.
+    :param multiplier: velocity for a unit velocity of the leader.
+    :param offset: position where the leader is at 0 [rad, m].
+    """
+
+    leader: str
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +113,23 @@ class Tree:
     def parent_joint(self, link: str) -> TreeJoint | None:
         """Return the joint that carries a link; None for the root."""
         return self._parents.get(link)
+
+    def leader(self, name: str) -> Leader | None:
+        """
+        Return what a joint follows, through other followers; None = nothing.
+
+        :raises ChainError: joints that follow each other.
+        """
+        joint, multiplier, offset = self.joints[name], 1.0, 0.0
+        seen = {name}
+        while joint.mimic is not None:
+            offset += multiplier * joint.offset
+            multiplier *= joint.multiplier
+            joint = self.joints[joint.mimic]
+            if joint.name in seen:
+                raise ChainError(f"{self.label}: joint '{name}' mimics itself")
+            seen.add(joint.name)
+        return None if joint.name == name else Leader(joint.name, multiplier, offset)
 
     def children(self, link: str) -> list[TreeJoint]:
         """Return the joints that a link carries."""
@@ -241,7 +276,7 @@ def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]
                                         f'[{lower:g}, {upper:g}] leave no motion; taken as '
                                         'unknown'))
                 lower, upper = -math.inf, math.inf
-    dynamics = joint.dynamics
+    dynamics, mimic = joint.dynamics, joint.mimic
     return TreeJoint(
         name=joint.name, type=joint.joint_type, parent=joint.parent, child=joint.child,
         origin=Pose.from_matrix(joint.origin), axis=np.asarray(joint.axis, dtype=np.float64),
@@ -249,7 +284,9 @@ def _tree_joint(joint: Any, reduction: float) -> tuple[TreeJoint, list[Finding]]
         damping=(dynamics.damping or 0.0) if dynamics is not None else 0.0,
         friction=(dynamics.friction or 0.0) if dynamics is not None else 0.0,
         reduction=reduction,
-        mimic=joint.mimic.joint if joint.mimic is not None else None), findings
+        mimic=mimic.joint if mimic is not None else None,
+        multiplier=float(mimic.multiplier) if mimic is not None else 1.0,
+        offset=float(mimic.offset) if mimic is not None else 0.0), findings
 
 
 def _known_limit(value: float) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -22,7 +22,12 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.document import read_document, read_text
-from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf, link_poses, locked_positions
+from robot_dynamics_ros.chain.urdf.reader import (
+    Locked,
+    chain_from_urdf,
+    link_poses,
+    locked_positions,
+)
 from robot_dynamics_ros.chain.urdf.tree import Tree, tree_from_urdf
 from robot_dynamics_ros.errors import ParameterError, UrdfError
 
@@ -184,8 +189,6 @@ MARK = 'robot_dynamics_ros:'
 #: the link, or of all joints.
 _READ_BACK = 1e-11
 
-Locked = Mapping[str, float] | Sequence[str] | None
-
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
@@ -271,8 +274,8 @@ def moving_bodies(tree: Tree, chain: Chain, locked: Locked) -> list[MovingBody]:
     """Return the moving bodies of a chain, with joints locked as when it was read."""
     frozen = locked_positions(tree, locked)
     poses = link_poses(tree, chain.base, frozen)
-    frames = chain.joint_poses(np.zeros(len(chain)))
-    on_chain = set(chain.joint_names)
+    frames = chain.zero_poses()
+    on_chain = {joint.name for joint in chain.moving}
     bodies = []
     for name, frame in zip(chain.link_names, frames):
         to_frame = frame.inverse()
@@ -337,7 +340,8 @@ def _check(text: bytes, chain: Chain, locked: Locked, snap: bool, label: str) ->
     encoding = re.match(rb'<\?xml[^>]*encoding=["\']([\w.-]+)', text)
     decoded = text.decode(encoding.group(1).decode() if encoding else 'utf-8-sig')
     again = chain_from_urdf(re.sub(r'^\s*<\?xml.*?\?>', '', decoded), base=chain.base,
-                            tip=chain.tip, gravity=chain.gravity, locked=locked, snap=snap)
+                            tips=[tip.link for tip in chain.tips], gravity=chain.gravity,
+                            locked=locked, snap=snap)
     pairs = [(a.standard_parameters, b.standard_parameters)
              for a, b in zip(again.links, chain.links)]
     if chain.joint_physics.coupling is None:

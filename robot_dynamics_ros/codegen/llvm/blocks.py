@@ -14,6 +14,12 @@ from robot_dynamics_ros.codegen.llvm.values import Lanes, Lines
 #: Results of a batch from this size on are streamed [bytes].
 STREAMED_FROM = 4_000_000
 
+#: Results of this many numbers per state are written in blocks, and their zeros by a loop.
+MANY_RESULTS = 1200
+
+#: Groups of columns that are written in one block.
+_GROUPS_PER_BLOCK = 16
+
 #: What a module has to declare besides its functions.
 DECLARATIONS = ('declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)', '!0 = !{i32 1}')
 
@@ -85,20 +91,53 @@ def load_states(lanes: Lanes, rows: str, count: int) -> dict[int, str]:
     return values
 
 
-def store_states(lanes: Lanes, rows: str, values: Sequence[str]) -> None:
+def store_states(lanes: Lanes, rows: str, values: Sequence[str], zero: str) -> None:
     """
     Write values, each with one lane per row.
 
+    Of many values, most are zero: joints on different branches of a tree do not feel each other.
+    These are written by a loop, and the others in several blocks of code: the time that LLVM
+    takes for a block grows with the square of its stores.
+
     :param rows: pointer to the first of ``lanes.width`` rows of as many doubles as values.
+    :param zero: the value that is zero.
     """
-    count = len(values)
+    count, many = len(values), len(values) >= MANY_RESULTS
     size = _group_size(lanes, count)
     per_vector = lanes.width // size
-    for first in _first_columns(count, size):
+    columns = _first_columns(count, size)
+    if many:
+        _fill(lanes, rows, count, zero)
+        columns = [first for first in columns if set(values[first:first + size]) != {zero}]
+    for k, first in enumerate(columns):
+        if many and k % _GROUPS_PER_BLOCK == 0:
+            lanes.lines.add(f'br label %group{k}')
+            lanes.lines.text.append(f'group{k}:')
         for i, vector in enumerate(_interleaved(lanes, values[first:first + size])):
             for j in range(per_vector):
                 part = _picked(lanes, vector, vector, range(j * size, (j + 1) * size))
                 lanes.lines.store(part, rows, (i * per_vector + j) * count + first, _type(size))
+
+
+def _fill(lanes: Lanes, rows: str, count: int, zero: str) -> None:
+    """Write `count` zeros in every row."""
+    lines = lanes.lines
+    width = lanes.width
+    same = [lanes.spread(lanes.lane(zero, lane)) for lane in range(width)]
+    lines.add('br label %fill_start')
+    lines.text.append('fill_start:')
+    lines.add('br label %fill')
+    lines.text.append('fill:')
+    lines.add('%fill_place = phi i64 [0, %fill_start], [%fill_next, %fill]')
+    lines.add(f'%fill_next = add i64 %fill_place, {width}')
+    for lane, value in enumerate(same):
+        row = lines.new(f'getelementptr double, ptr {rows}, i64 {lane * count}')
+        lines.store(value, row, '%fill_place', lanes.type)
+    lines.add(f'%fill_more = icmp sle i64 %fill_next, {count - width}')
+    lines.add('br i1 %fill_more, label %fill, label %filled')
+    lines.text.append('filled:')
+    for lane, value in enumerate(same):
+        lines.store(value, rows, lane * count + count - width, lanes.type)
 
 
 def _group_size(lanes: Lanes, count: int) -> int:

@@ -67,6 +67,9 @@ class _Body:
         for index in program.body:
             if index not in self._values:
                 self._values[index] = self._calculated(index)
+        #: Zero, or NaN in the lanes of states with an input or parameter that is not finite.
+        self.zero = zero
+        #: Results; those that are zero for every state are `zero` itself.
         self.outputs = [self._output(value, zero) for value in program.outputs]
 
     def _sum(self, name: str, a: str, b: str) -> str:
@@ -74,6 +77,8 @@ class _Body:
 
     def _output(self, value: Node | float, zero: str) -> str:
         if isinstance(value, float):
+            if value == 0.0:
+                return zero
             return self._sum('fadd', self._lanes.number(value), zero)
         if value.sign < 0:
             return self._sum('fsub', zero, self._values[value.index])
@@ -150,8 +155,7 @@ def _write_single(program: Program, lines: Lines, width: int) -> None:
     constants = [lines.load('%k', i) for i in range(len(program.constants) + 1)]
     body = _Body(program, lanes, vector, inputs, constants)
     _return_one_if(lines, vector, body.too_large)
-    for place, value in enumerate(body.outputs):
-        lines.store(value, '%out', place)
+    store_states(lanes, '%out', body.outputs, body.zero)
     lines.add('ret i32 0')
 
 
@@ -173,9 +177,9 @@ def _write_batch(program: Program, lines: Lines, width: int) -> None:
     _return_one_if(lines, lanes, body.too_large)
     rows = _rows(lines, '%out', len(body.outputs))
     if place is None:
-        store_states(lanes, rows, body.outputs)
+        store_states(lanes, rows, body.outputs, body.zero)
     else:
-        store_states(lanes, place, body.outputs)
+        store_states(lanes, place, body.outputs, body.zero)
         copy_block(lines, place, rows, width * len(body.outputs), width)
     # the last block ends with the last state and may repeat a few
     lines.add(f'%end = add i64 %start, {width}')

@@ -123,7 +123,7 @@ class LoopKernel:
         self._name = name
         self._chain = chain
         self._grouping = grouping
-        self.shape = result_shape(name, len(chain), grouping.matrix.shape[1])
+        self.shape = result_shape(name, chain, grouping.matrix.shape[1])
         self._states_at_once = max(1, _AT_ONCE // math.prod(self.shape))
 
     def prepare(self, snapshot: Snapshot) -> None:

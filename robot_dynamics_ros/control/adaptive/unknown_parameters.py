@@ -142,7 +142,7 @@ def minimal_unknowns(model: Model) -> UnknownParameters:
 def standard_unknowns(model: Model) -> UnknownParameters:
     """Return the ten parameters of every link; more than the torque can tell apart."""
     chain = model.chain
-    return _of_links(chain.standard_parameter_names, STANDARD_UNITS * len(chain),
+    return _of_links(chain.standard_parameter_names, STANDARD_UNITS * len(chain.links),
                      model.mlc.matrix, chain.standard_parameters)
 
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros.dynamics.formulations.equations_of_motion import (
     mass_matrix,
 )
 from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import (
+    FOR_TREES,
     FORMULATIONS,
     inverse_dynamics,
 )
@@ -41,7 +42,7 @@ def compare_formulations(chain: Chain, mlc: MlcSet | None = None,
     Torques are compared with the plain Newton-Euler recursion, mass matrices with composite
     bodies, forward dynamics by the torque it gives back. What a robot does not allow is left
     out: forms that start from mass centres for a link with a first moment but no mass, forward
-    dynamics where a joint moves nothing.
+    dynamics where a joint moves nothing, formulations of serial chains for a tree.
 
     :param chain: the robot with its link inertias.
     :param mlc: a minimal set of this chain, whose values are compared too; None = Lin's set with
@@ -57,6 +58,8 @@ def compare_formulations(chain: Chain, mlc: MlcSet | None = None,
         left_out |= _FROM_MASS_CENTRES
     if mlc.set != 'lin':
         left_out |= _FROM_LIN_SET
+    if not chain.serial:
+        left_out |= {*FORMULATIONS, *MASS_MATRICES, *GRAVITY_TORQUES} - {*FOR_TREES}
     # a robot with these minimal parameters: whatever else its inertias are, its torque is the same
     minimal = chain.with_standard_parameters(mlc.right_inverse @ mlc.values)
 

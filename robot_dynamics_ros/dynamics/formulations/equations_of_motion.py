@@ -18,6 +18,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import (
     chosen,
+    inverse_dynamics,
     lin_constants,
     link_parameters,
 )
@@ -39,9 +40,10 @@ from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.recursions.regressor import regressor
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
-from robot_dynamics_ros.dynamics.scalars.pair import wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.pair import wrenches_at_joints
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar
+from robot_dynamics_ros.errors import ParameterError
 
 
 def mass_matrix(chain: Chain, q: ArrayLike, *, formulation: str = 'composite_bodies') -> Array:
@@ -53,7 +55,12 @@ def mass_matrix(chain: Chain, q: ArrayLike, *, formulation: str = 'composite_bod
     :param formulation: one of MASS_MATRICES.
     :raises ParameterError: unknown formulation.
     """
-    equations = chosen(MASS_MATRICES, formulation, 'the mass matrix')
+    equations = chosen(MASS_MATRICES, formulation, 'the mass matrix', chain)
+    if chain.followers:
+        G, c = chain.coupling
+        whole = mass_matrix(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c,
+                            formulation=formulation)
+        return np.asarray(G.T @ whole @ G)
     state = Samples.of(chain, q=q)
     return state.matrix(equations(state))
 
@@ -67,7 +74,11 @@ def gravity_torque(chain: Chain, q: ArrayLike, *, formulation: str = 'newton_eul
     :param formulation: one of GRAVITY_TORQUES.
     :raises ParameterError: unknown formulation.
     """
-    equations = chosen(GRAVITY_TORQUES, formulation, 'the gravity torque')
+    equations = chosen(GRAVITY_TORQUES, formulation, 'the gravity torque', chain)
+    if chain.followers:
+        G, c = chain.coupling
+        return gravity_torque(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c,
+                              formulation=formulation) @ G
     state = Samples.of(chain, q=q)
     return state.vector(equations(state))
 
@@ -83,6 +94,9 @@ def coriolis_matrix(chain: Chain, q: ArrayLike, qd: ArrayLike) -> Array:
     :param q: (n,) or (N, n) joint positions [rad, m].
     :param qd: joint velocities [rad/s, m/s], same shape.
     """
+    if not chain.serial:
+        raise ParameterError(f"Lagrange's equations are written for serial chains, and "
+                             f'{chain.robot} is a tree; use coriolis_matrix of its Model')
     state = Samples.of(chain, q=q, qd=qd)
     return state.matrix(_lagrange(state).coriolis_matrix(state['qd']))
 
@@ -104,11 +118,17 @@ def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
     :param formulation: one of FORWARD_DYNAMICS.
     :raises ParameterError: unknown formulation.
     """
-    solve = chosen(FORWARD_DYNAMICS, formulation, 'the forward dynamics')
+    solve = chosen(FORWARD_DYNAMICS, formulation, 'the forward dynamics', chain)
+    if chain.followers:
+        rest = np.zeros(np.shape(q))
+        bias = inverse_dynamics(chain, q, qd, rest, wrench=wrench, link_wrenches=link_wrenches)
+        load = np.asarray(tau, dtype=np.float64) - bias
+        return np.asarray(np.linalg.solve(mass_matrix(chain, q), load[..., None])[..., 0],
+                          dtype=np.float64)
     if link_wrenches is not None:
         tau = np.asarray(tau, dtype=np.float64) + wrench_torque(chain, q, link_wrenches)
     state = Samples.of(chain, q=q, qd=qd, tau=tau, wrench=wrench)
-    external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
+    external = None if wrench is None else wrenches_at_joints(chain, state['wrench'])
     return state.vector(solve(state.frames, link_parameters(chain), state['qd'], state['tau'],
                               gravity_vector(chain), external))
 

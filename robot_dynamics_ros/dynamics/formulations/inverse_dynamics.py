@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
@@ -24,12 +25,17 @@ from robot_dynamics_ros.dynamics.recursions.customized import customized_newton_
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.recursions.regressor import link_twists, regressor
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, power, wrench_at_last_joint
+from robot_dynamics_ros.dynamics.scalars.pair import (
+    LinkWrenches,
+    Pair,
+    power,
+    wrenches_at_joints,
+)
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import Scalar, total
 from robot_dynamics_ros.errors import ParameterError
 
-_Formulation = Callable[[Samples, 'Pair | None'], list[Scalar]]
+_Formulation = Callable[[Samples, 'LinkWrenches | None'], list[Scalar]]
 _Equations = TypeVar('_Equations')
 
 
@@ -45,27 +51,45 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip link, at
-        its origin, in its frame [N, N m]; None = nothing.
+        its origin, in its frame [N, N m]; six more for every further tip; None = nothing.
     :param link_wrenches: the same on any links by name, as for `wrench_torque`; None = nothing.
     :param formulation: one of FORMULATIONS.
-    :raises ParameterError: unknown formulation, or a link that is not on the chain.
+    :raises ParameterError: unknown formulation, one of a serial chain for a tree, or a link that
+        is not on the chain.
     """
-    equations = chosen(FORMULATIONS, formulation, 'the inverse dynamics')
+    equations = chosen(FORMULATIONS, formulation, 'the inverse dynamics', chain)
+    if chain.followers:
+        G, c = chain.coupling
+        motion = (np.asarray(rate, dtype=np.float64) @ G.T for rate in (qd, qdd))
+        return inverse_dynamics(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c, *motion,
+                                wrench=wrench, link_wrenches=link_wrenches,
+                                formulation=formulation) @ G
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)
-    external = None if wrench is None else wrench_at_last_joint(chain, state['wrench'])
+    external = None if wrench is None else wrenches_at_joints(chain, state['wrench'])
     tau = state.vector(equations(state, external))
     return tau if link_wrenches is None else tau - wrench_torque(chain, q, link_wrenches)
 
 
-def chosen(formulations: Mapping[str, _Equations], name: str, quantity: str) -> _Equations:
+#: Formulations that hold for trees; the other papers are about serial chains.
+FOR_TREES = ('newton_euler', 'khalil', 'regressor', 'composite_bodies', 'inverse_dynamics',
+             'mass_matrix', 'linear_recursion', 'velocities', 'recursion')
+
+
+def chosen(formulations: Mapping[str, _Equations], name: str, quantity: str,
+           chain: Chain | None = None) -> _Equations:
     """
     Return one of several formulations of the same quantity.
 
     :param formulations: the formulations by name.
     :param name: name that the caller asks for.
     :param quantity: what they compute, for the message.
-    :raises ParameterError: unknown name.
+    :param chain: the robot; None = any.
+    :raises ParameterError: unknown name, or a formulation of a serial chain for a tree.
     """
+    if name in formulations and chain is not None and not (chain.serial or name in FOR_TREES):
+        rest = ', '.join(each for each in formulations if each in FOR_TREES)
+        raise ParameterError(f"formulation '{name}' of {quantity} is for serial chains, and "
+                             f'{chain.robot} is a tree; use {rest}')
     if name not in formulations:
         raise ParameterError(f"unknown formulation '{name}' of {quantity}; "
                              f'known are {", ".join(formulations)}')
@@ -85,25 +109,25 @@ def lin_constants(chain: Chain) -> tuple[LinConstants, Structure]:
     return LinConstants.from_names(len(chain), dict(zip(forms.names, values))), groups
 
 
-def _newton_euler(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _newton_euler(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     return newton_euler(state.frames, link_parameters(state.chain), state['qd'], state['qdd'],
                         gravity_vector(state.chain), wrench)
 
 
-def _lin(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _lin(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     constants, groups = lin_constants(state.chain)
     return lin_newton_euler(state.frames, constants, groups, state['qd'], state['qdd'],
-                            gravity_vector(state.chain), wrench)
+                            gravity_vector(state.chain), _at_last_joint(state, wrench))
 
 
-def _lin_general(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _lin_general(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     frames = state.frames
     constants = LinConstants.of_all_joints(inertia_constants(frames, link_parameters(state.chain)))
     return lin_newton_euler(frames, constants, GENERAL, state['qd'], state['qdd'],
-                            gravity_vector(state.chain), wrench)
+                            gravity_vector(state.chain), _at_last_joint(state, wrench))
 
 
-def _khalil(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _khalil(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     """Return the torque by base parameters: grouped values, and zeros for all others."""
     chain = state.chain
     forms = khalil_forms(chain, structure(chain))
@@ -115,32 +139,32 @@ def _khalil(state: Samples, wrench: Pair | None) -> list[Scalar]:
                                    gravity_vector(chain), wrench)
 
 
-def _kane(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _kane(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     return kane(state.frames, bodies(state.chain), state['qd'], state['qdd'],
-                gravity_vector(state.chain), wrench)
+                gravity_vector(state.chain), _at_last_joint(state, wrench))
 
 
-def _kane_matrices(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _kane_matrices(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     frames = state.frames
     tau = kane_matrices(frames, bodies(state.chain), state['qd'], state['qdd'],
                         gravity_vector(state.chain))
     return _pushed(tau, frames, wrench)
 
 
-def _lagrange(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _lagrange(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     frames = state.frames
     equations = Lagrange(frames, link_parameters(state.chain), gravity_vector(state.chain))
     return _pushed(equations.torque(state['qd'], state['qdd']), frames, wrench)
 
 
-def _regressor(state: Samples, wrench: Pair | None) -> list[Scalar]:
+def _regressor(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
     frames = state.frames
     Y = regressor(frames, state['qd'], state['qdd'], gravity_vector(state.chain))
     return _pushed(_times(Y, state.chain.standard_parameters.tolist()), frames, wrench)
 
 
 def _lu_meng(form: Callable[..., list[list[Scalar]]]) -> _Formulation:
-    def torque(state: Samples, wrench: Pair | None) -> list[Scalar]:
+    def torque(state: Samples, wrench: LinkWrenches | None) -> list[Scalar]:
         frames = state.frames
         Y = form(frames, state['qd'], state['qdd'], gravity_vector(state.chain))
         theta = [x for body in bodies(state.chain) for x in parameters_16(body)]
@@ -154,11 +178,18 @@ def _times(Y: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _pushed(tau: list[Scalar], frames: Sequence[JointFrame],
-            wrench: Pair | None) -> list[Scalar]:
+            wrench: LinkWrenches | None) -> list[Scalar]:
     """Return the torque with what the environment contributes by virtual work taken off."""
-    if wrench is None:
-        return tau
-    return [t - power(twist, wrench) for t, twist in zip(tau, link_twists(frames)[-1])]
+    twists = link_twists(frames) if wrench else []
+    for link, pair in (wrench or {}).items():
+        for i, twist in enumerate(twists[link]):
+            tau[i] = tau[i] - power(twist, pair)
+    return tau
+
+
+def _at_last_joint(state: Samples, wrench: LinkWrenches | None) -> Pair | None:
+    """Return the wrench on the tip of a serial chain at O_n in E_n; None = nothing."""
+    return None if wrench is None else wrench[len(state.chain)]
 
 
 #: Independent ways to the same torque.

@@ -82,6 +82,9 @@ def lu_meng_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     :raises ParameterError: unknown case.
     """
     kept = _kept(link_case)
+    if not chain.serial:
+        raise ParameterError("Lu and Meng's regressor is for serial chains, and "
+                             f'{chain.robot} is a tree; use standard_regressor')
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
     frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
     Y = state.matrix(closed_form(state.frames, state['qd'], state['qdd'], gravity_vector(chain),
@@ -259,12 +262,12 @@ def _links(frames: Sequence[JointFrame], gravity: Vector,
            payload: FixedFrame | None) -> list[tuple[list[Pair], Vector]]:
     """Return for links 1..n and the payload the joint twists and gravity in their frames."""
     twists = link_twists(frames, payload)[1:]
-    gravities = []
-    outward: list[JointFrame | FixedFrame] = list(frames[1:])
-    for frame in outward if payload is None else [*outward, payload]:
-        gravity = frame.to_link(gravity)
-        gravities.append(gravity)
-    return list(zip(twists, gravities))
+    gravities = [gravity]
+    for frame in frames[1:]:
+        gravities.append(frame.to_link(gravities[frame.parent]))
+    if payload is not None:
+        gravities.append(payload.to_link(gravities[-1]))
+    return list(zip(twists, gravities[1:]))
 
 
 def _inside(twists: Sequence[Pair], qd: Sequence[Scalar]) -> list[Pair]:

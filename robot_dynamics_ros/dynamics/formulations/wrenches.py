@@ -20,7 +20,7 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import linear_recur
 from robot_dynamics_ros.dynamics.recursions.motion import link_motion
 from robot_dynamics_ros.dynamics.recursions.newton_euler import link_wrench
 from robot_dynamics_ros.dynamics.recursions.regressor import link_twists
-from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
 from robot_dynamics_ros.dynamics.scalars.pair import (
     ZERO_PAIR,
     Pair,
@@ -28,7 +28,6 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     moved_wrench,
     power,
     summed,
-    wrench_at_last_joint,
 )
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import Scalar
@@ -52,8 +51,7 @@ def wrench_torque(chain: Chain, q: ArrayLike, wrenches: Wrenches) -> Array:
     :raises StateError: a wrong size.
     """
     state = Samples.of(chain, q=q)
-    frames = state.frames
-    return state.vector(_torque(frames, by_link(state, wrenches)))
+    return state.vector(chain.joint_sums(_torque(state.frames, by_link(state, wrenches))))
 
 
 def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
@@ -61,8 +59,9 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
     """
     Return force and moment that every link feels from the one before it, (n, 6) or (N, n, 6).
 
-    Row j is at O_j, in E_j [N, N m]. Its z-component (moment of a revolute, force of a prismatic
-    joint) is the torque of the joint; the other five are what its bearings carry.
+    Row j is at O_j, in E_j [N, N m]; a joint that follows another has a row, too. Its z-component
+    (moment of a revolute, force of a prismatic joint) is the torque of the joint; the other five
+    are what its bearings carry.
 
     :param chain: the robot, with its inertias.
     :param q: (n,) or (N, n) joint positions [rad, m].
@@ -84,7 +83,8 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                for frame, (force, moment) in zip(state.frames[1:], reactions)]
         reactions = []
         links = [link.standard_parameters.tolist() for link in chain.links]
-        linear_recursion(state.frames, links, state['qd'], tau, gravity_vector(chain),
+        linear_recursion(state.frames, links, chain.moving_rates(state['qd']), tau,
+                         gravity_vector(chain),
                          link_wrenches=outer, reactions=reactions)
     return state.matrix([[*force, *moment] for force, moment in reactions])
 
@@ -97,18 +97,19 @@ def by_link(state: Samples, wrenches: Wrenches) -> list[Pair]:
     :param wrenches: as for `wrench_torque`.
     """
     chain = state.chain
-    result = [ZERO_PAIR] * (len(chain) + 1)
+    result = [ZERO_PAIR] * (len(chain.links) + 1)
+    tips = {tip.link: tip for tip in chain.tips}
     for name, values in wrenches.items():
-        wrench = _scalars(state, name, values)
-        if name == chain.tip:
-            place, pair = len(chain), wrench_at_last_joint(chain, wrench)
+        fx, fy, fz, tx, ty, tz = _scalars(state, name, values)
+        pair: Pair = ((fx, fy, fz), (tx, ty, tz))
+        if name in tips:
+            place, pair = tips[name].joint, moved_wrench(FixedFrame.at(tips[name].pose), pair)
         elif name in chain.link_names:
-            fx, fy, fz, tx, ty, tz = wrench
-            place, pair = chain.link_names.index(name) + 1, ((fx, fy, fz), (tx, ty, tz))
+            place = chain.link_names.index(name) + 1
         else:
             raise ParameterError(f"no link '{name}' on the chain; its links are "
-                                 f'{", ".join(dict.fromkeys((*chain.link_names, chain.tip)))}')
-        result[place] = summed(result[place], pair)
+                                 f'{", ".join(dict.fromkeys((*chain.link_names, *tips)))}')
+        result[place] = summed(pair, result[place])
     return result
 
 
@@ -132,15 +133,17 @@ def _torque(frames: Sequence[JointFrame], wrenches: Sequence[Pair]) -> list[Scal
 
 
 def _reactions(state: Samples, wrenches: Sequence[Pair]) -> list[Pair]:
-    """Return what link i-1 exerts on link i, for i = 1..n."""
+    """Return what the parent exerts on link i, for i = 1..m."""
     frames, chain = state.frames, state.chain
-    motion = link_motion(frames, state['qd'], state['qdd'], gravity_vector(chain))
-    carried = ZERO_PAIR
+    motion = link_motion(frames, chain.moving_rates(state['qd']),
+                         chain.moving_rates(state['qdd']), gravity_vector(chain))
+    carried = [ZERO_PAIR] * len(frames)
     reactions = []
-    for i in range(len(chain), 0, -1):
+    for i in range(len(frames) - 1, 0, -1):
         own = link_wrench(motion[i], chain.links[i - 1].standard_parameters.tolist())
-        carried = difference(summed(own, carried), wrenches[i])  # (9.91), (9.93)
-        reactions.append(carried)
-        carried = moved_wrench(frames[i], carried)
+        reaction = difference(summed(own, carried[i]), wrenches[i])  # (9.91), (9.93)
+        reactions.append(reaction)
+        parent = frames[i].parent
+        carried[parent] = summed(moved_wrench(frames[i], reaction), carried[parent])
     reactions.reverse()
     return reactions

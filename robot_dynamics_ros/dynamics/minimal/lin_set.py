@@ -17,6 +17,7 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.minimal.linear_forms import Form, LinearForms
 from robot_dynamics_ros.dynamics.minimal.structure import (
+    FROM_S,
     Structure,
     meeting_points,
     parallel,
@@ -33,14 +34,14 @@ def lin_forms(chain: Chain, groups: Structure) -> LinearForms:
     :param chain: the robot; its inertias are not used.
     :param groups: its joint groups.
     """
-    return LinearForms.of(_forms(chain, groups, constants_as_forms(chain)), len(chain))
+    return LinearForms.of(_forms(chain, groups, constants_as_forms(chain)), len(chain.links))
 
 
 def _forms(chain: Chain, groups: Structure, constants: InertiaConstants) -> list[Form]:
     forms: list[Form] = []
-    for i, joint in enumerate(chain.joints, start=1):
+    for i, joint in enumerate(chain.moving, start=1):
         if joint.revolute:
-            forms += _revolute_forms(constants, i, beyond_s=i >= groups.s,
+            forms += _revolute_forms(constants, i, beyond_s=groups.stages[i] == FROM_S,
                                      moments=groups.delta[i])
         else:
             forms += _prismatic_forms(constants, i, groups)
@@ -64,7 +65,7 @@ def inertia_matrix_forms(chain: Chain, groups: Structure) -> LinearForms:
         name, unit, row = form
         letter, _, component = name.partition('_')
         j = int(letter[1:]) if letter[1:].isdigit() else 0
-        if j < groups.s or j not in points or letter[0] not in 'kU':
+        if groups.stages[j] != FROM_S or j not in points or letter[0] not in 'kU':
             forms.append(form)
         elif component in ('13', '23'):
             moment = constants.k[j][0 if component == '13' else 1]
@@ -72,13 +73,13 @@ def inertia_matrix_forms(chain: Chain, groups: Structure) -> LinearForms:
             forms.append((f'{name}*' if shifted else name, unit, row + points[j] * moment))
         elif letter[0] == 'U':
             forms.append(form)
-    return LinearForms.of(forms, len(chain))
+    return LinearForms.of(forms, len(chain.links))
 
 
 def constants_as_forms(chain: Chain) -> InertiaConstants:
-    """Return m_hat, k and U with a row (10 n,) of coefficients for every scalar."""
-    n = len(chain)
-    frames = joint_frames(chain, [0.0] * n, math.cos, math.sin)
+    """Return m_hat, k and U with a row (10 m,) of coefficients for every scalar."""
+    n = len(chain.links)
+    frames = joint_frames(chain, [0.0] * len(chain), math.cos, math.sin)
     return inertia_constants(frames, list(np.eye(10 * n).reshape(n, 10, 10 * n)))
 
 
@@ -102,7 +103,7 @@ def _revolute_forms(constants: InertiaConstants, i: int, *, beyond_s: bool,
 def _prismatic_forms(constants: InertiaConstants, i: int, groups: Structure) -> list[Form]:
     k_x, k_y, k_z = constants.k[i]
     forms: list[Form] = [(f'm{i}', 'kg', constants.m_hat[i])]
-    if i > groups.s:
+    if groups.stages[i] == FROM_S:
         forms += [*first_moments(constants, i), (f'k{i}_z', 'kg m', k_z)]
     elif groups.sigma[i]:
         x, y, z = groups.u_r[i]
@@ -124,11 +125,12 @@ def gravity_forms(chain: Chain, groups: Structure) -> LinearForms:
     rng = np.random.default_rng(1994)
     axes = [pose.rotation[:, 2] for pose in chain.joint_poses(rng.uniform(-3, 3, len(chain)))]
     forms: list[Form] = []
-    for i, (joint, axis) in enumerate(zip(chain.joints, axes), start=1):
+    for i, (joint, axis) in enumerate(zip(chain.moving, axes), start=1):
         if not np.any(chain.gravity):
             break
         if not joint.revolute and not perpendicular(axis, chain.gravity):
             forms.append((f'm{i}', 'kg', constants.m_hat[i]))
-        if joint.revolute and (i >= groups.s or not parallel(axis, chain.gravity)):
+        if joint.revolute and (groups.stages[i] == FROM_S
+                               or not parallel(axis, chain.gravity)):
             forms += first_moments(constants, i)
-    return LinearForms.of(forms, len(chain))
+    return LinearForms.of(forms, len(chain.links))

@@ -224,7 +224,8 @@ def _disagreement(closed_form: str, count: int, rank: int) -> Finding:
                    'one point do this; with gravity, axes that are nearly parallel', float(rank))
 
 
-def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia) -> Array:
+def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia,
+                       tip: str | None = None) -> Array:
     """
     Return what a payload adds to the minimal parameters (p,).
 
@@ -234,16 +235,19 @@ def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia) -> Array:
     :param mlc: the minimal set.
     :param chain: the robot of the set; only its geometry matters.
     :param payload: inertia of the payload in the tip frame.
+    :param tip: name of the tip link; None = the only one.
     """
-    return np.asarray(payload_matrix(mlc, chain) @ payload.standard_parameters)
+    return np.asarray(payload_matrix(mlc, chain, tip) @ payload.standard_parameters)
 
 
-def payload_matrix(mlc: MlcSet, chain: Chain) -> Array:
+def payload_matrix(mlc: MlcSet, chain: Chain, tip: str | None = None) -> Array:
     """
     Return the matrix (p, 10) from the standard parameters of a payload to what it adds.
 
     :param mlc: the minimal set.
     :param chain: the robot of the set; only its geometry matters.
+    :param tip: name of the tip link; None = the only one.
     """
-    last = mlc.matrix[:, -len(STANDARD_PARAMETERS):]  # the payload moves with link n
-    return np.asarray(last @ parameters_seen_from(chain.tip_pose))
+    end, size = chain.tip_called(tip), len(STANDARD_PARAMETERS)
+    carrier = mlc.matrix[:, size * (end.joint - 1):size * end.joint]  # moves with the payload
+    return np.asarray(carrier @ parameters_seen_from(end.pose))

@@ -67,15 +67,27 @@ def stacked_regressor(chain: Chain, *, moving: bool = True) -> Array:
     More samples than unknowns per joint are enough, since joint j adds ten columns and its own
     rows; a chain of many joints needs no more samples than one of seven.
     """
+    q, qd, qdd = random_motion(chain, moving=moving)
+    samples, n = q.shape
+    W = standard_regressor(chain, q, qd, qdd).reshape(samples * n, 10 * len(chain.links))
+    dust = _DUST * (float(np.linalg.norm(chain.gravity)) + (1.0 if moving else 0.0))
+    return np.where(np.abs(W) <= dust, 0.0, W)
+
+
+def random_motion(chain: Chain, *, moving: bool = True) -> tuple[Array, Array, Array]:
+    """
+    Return q, qd, qdd (N, n) of the states that `stacked_regressor` uses: always the same.
+
+    :param chain: the robot.
+    :param moving: motion at the states; False gives zero velocities and accelerations.
+    """
     n = len(chain)
     rng = np.random.default_rng(_SEED)
     samples = min(8 * n + 25, _MOST_SAMPLES)
     revolute = np.array([joint.revolute for joint in chain.joints])
     q = np.where(revolute, np.pi, 2.0) * rng.uniform(-1.0, 1.0, (samples, n))
     qd, qdd = rng.normal(size=(2, samples, n)) if moving else np.zeros((2, samples, n))
-    W = standard_regressor(chain, q, qd, qdd).reshape(samples * n, 10 * n)
-    dust = _DUST * (float(np.linalg.norm(chain.gravity)) + (1.0 if moving else 0.0))
-    return np.where(np.abs(W) <= dust, 0.0, W)
+    return q, qd, qdd
 
 
 def right_inverse(B: Array) -> Array:
@@ -142,7 +154,7 @@ def numeric_forms(chain: Chain, W: Array) -> LinearForms:
     coefficients[np.abs(coefficients) <= _COEFFICIENT_DUST * largest] = 0.0
     names = chain.standard_parameter_names
     return LinearForms.of([(names[j], STANDARD_UNITS[j % 10], row)
-                           for j, row in zip(kept, coefficients)], len(chain))
+                           for j, row in zip(kept, coefficients)], len(chain.links))
 
 
 def independent_columns(columns: Array) -> list[int]:

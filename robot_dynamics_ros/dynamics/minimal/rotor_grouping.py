@@ -19,7 +19,18 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS, Inertia
 from robot_dynamics_ros.dynamics.minimal.linear_forms import formula
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
-from robot_dynamics_ros.dynamics.minimal.structure import Structure, perpendicular, structure
+from robot_dynamics_ros.dynamics.minimal.numeric_set import (
+    RANK_TOLERANCE,
+    random_motion,
+    stacked_regressor,
+)
+from robot_dynamics_ros.dynamics.minimal.structure import (
+    BEFORE_R,
+    FROM_S,
+    Structure,
+    perpendicular,
+    structure,
+)
 from robot_dynamics_ros.errors import ParameterError
 
 #: Sets of the whole torque; only in these rotor inertias can be grouped.
@@ -56,13 +67,7 @@ def rotor_grouping(chain: Chain, mlc: MlcSet) -> RotorGrouping:
     if mlc.set not in TORQUE_SETS or mlc.joint_names != chain.joint_names:
         raise ParameterError(f"rotor inertias of {chain.joint_names} do not fit the set "
                              f"'{mlc.set}' of {mlc.joint_names}; use lin, khalil or numeric")
-    groups = structure(chain)
-    equivalent = np.zeros((10 * len(chain), len(chain)))
-    for j, joint in enumerate(chain.joints, start=1):
-        if joint.revolute and _grouped_revolute(chain, j, groups):
-            equivalent[10 * (j - 1) + _ZZ, j - 1] = 1.0  # (9.65), (9.67)
-        elif not joint.revolute and _grouped_prismatic(chain, j, groups):
-            equivalent[:, j - 1] = _sliding_mass(chain, j)
+    equivalent = _from_regressor(chain) if chain.followers else _closed_form(chain)
     G = np.asarray(mlc.matrix @ equivalent)
     G[np.abs(G) <= 1e-14 * np.max(np.abs(mlc.matrix), initial=0.0)] = 0.0
     grouped = tuple(bool(column.any()) for column in equivalent.T)
@@ -74,22 +79,50 @@ def rotor_grouping(chain: Chain, mlc: MlcSet) -> RotorGrouping:
         formulas=tuple(formula(row, names) for row in np.hstack([mlc.matrix, G])))
 
 
+def _closed_form(chain: Chain) -> Array:
+    """Return the link parameters (10 n, n) that have the effect of each rotor; zeros = none."""
+    groups = structure(chain)
+    equivalent = np.zeros((10 * len(chain), len(chain)))
+    for j, joint in enumerate(chain.joints, start=1):
+        if joint.revolute and _grouped_revolute(chain, j, groups):
+            equivalent[10 * (j - 1) + _ZZ, j - 1] = 1.0  # (9.65), (9.67)
+        elif not joint.revolute and _grouped_prismatic(chain, j, groups):
+            equivalent[:, j - 1] = _sliding_mass(chain, j)
+    return equivalent
+
+
+def _from_regressor(chain: Chain) -> Array:
+    """Return the same from numbers: where joints follow others, their links add up."""
+    W, qdd = stacked_regressor(chain), random_motion(chain)[2]
+    columns = (qdd[:, :, None] * np.eye(len(chain))).reshape(len(W), len(chain))
+    size = np.linalg.norm(W, axis=0)
+    scaled = W / np.where(size > 0.0, size, 1.0)
+    x, *_ = np.linalg.lstsq(scaled, columns, rcond=RANK_TOLERANCE)
+    rest = np.linalg.norm(columns - scaled @ x, axis=0)
+    known = rest <= RANK_TOLERANCE ** 0.75 * np.linalg.norm(columns, axis=0)
+    return np.asarray(np.where(known, x, 0.0) / np.where(size > 0.0, size, 1.0)[:, None])
+
+
 def _grouped_revolute(chain: Chain, j: int, groups: Structure) -> bool:
-    if j != groups.s:
-        return j == groups.r
-    axis = chain.joints[j - 1].pose().rotation[:, 2]  # in E_(s-1), as u_r; both constant
-    return perpendicular(axis, np.array(groups.u_r[j - 1]))
+    parent = chain.parents[j - 1]
+    inner = groups.stages[parent] if parent else BEFORE_R
+    if inner == BEFORE_R:
+        return True  # joint r
+    if groups.stages[j] != FROM_S or inner == FROM_S:
+        return False
+    axis = chain.joints[j - 1].pose().rotation[:, 2]  # of joint s in its parent, as u_r
+    return perpendicular(axis, np.array(groups.u_r[parent]))
 
 
 def _grouped_prismatic(chain: Chain, j: int, groups: Structure) -> bool:
     """Weight never acts on the rail, and neither rails nor revolute joints before it move it."""
-    if j > groups.s or groups.sigma[j]:
+    if groups.stages[j] == FROM_S or groups.sigma[j]:
         return False
     # the axis of such a joint does not turn, so any position shows it
     poses = chain.joint_poses(np.zeros(len(chain)))
     axis = poses[j - 1].rotation[:, 2]
-    rails = [pose.rotation[:, 2] for joint, pose in zip(chain.joints[:j - 1], poses)
-             if not joint.revolute]
+    rails = [poses[i - 1].rotation[:, 2] for i in chain.path(j)[:-1]
+             if not chain.joints[i - 1].revolute]
     return all(perpendicular(axis, vector) for vector in (chain.gravity, *rails))
 
 
@@ -97,8 +130,9 @@ def _sliding_mass(chain: Chain, j: int) -> Array:
     """Return the link parameters of 1 kg that slides with joint j and moves nothing else."""
     parameters = np.zeros(10 * len(chain))
     parameters[10 * (j - 1) + _M] = 1.0
-    if j > 1:
+    parent = chain.parents[j - 1]
+    if parent:
         joint = chain.joints[j - 1]
         point = Inertia(1.0, np.zeros(3), np.zeros((3, 3))).seen_from(joint.pose(-joint.d))
-        parameters[10 * (j - 2):10 * (j - 1)] = -point.standard_parameters
+        parameters[10 * (parent - 1):10 * parent] = -point.standard_parameters
     return parameters

@@ -2,6 +2,8 @@
 """
 Composite bodies: links i..n taken together (Lin 1995 (8)-(15)).
 
+In a tree it is link i with all that it carries; what several joints carry is added up.
+
 First moment and inertia tensor of composite body i about O_i are split into a part that never
 changes and a part that moves with the joints outside of i: ``c_hat = k + l`` (8) and
 ``J_hat = U + V`` (9). Both recursions are linear in the link parameters; run with the rows of an
@@ -67,22 +69,21 @@ def inertia_constants(frames: Sequence[JointFrame],
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first.
     """
     n = len(parameters)
-    m_hat: list[Scalar] = [0.0] * (n + 1)
-    k, U = [ZERO] * (n + 1), [_ZERO_MATRIX] * (n + 1)
-    for i in range(n, 0, -1):
-        XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = parameters[i - 1]
-        m_hat[i], k[i], U[i] = M, (MX, MY, MZ), symmetric(XX, XY, XZ, YY, YZ, ZZ)
-        if i == n:
+    m_hat: list[Scalar] = [0.0, *(own[9] for own in parameters)]
+    k: list[Vector] = [ZERO, *((own[6], own[7], own[8]) for own in parameters)]
+    U = [_ZERO_MATRIX, *(symmetric(*own[:6]) for own in parameters)]
+    for j in range(n, 0, -1):
+        frame, i = frames[j], frames[j].parent
+        if i == 0:
             continue
-        outer_mass, (_, _, k_z), outer_U = m_hat[i + 1], k[i + 1], U[i + 1]
-        frame = frames[i + 1]
+        outer_mass, (_, _, k_z), outer_U = m_hat[j], k[j], U[j]
         if frame.revolute:
             arm, axis = frame.origin, frame.axis_in_parent
             carried = scale(k_z, axis)
             tensor = _axisymmetric(outer_U[1][1], outer_U[2][2], axis)
         else:
-            arm = (frame.b, 0.0, 0.0)
-            carried = frame.to_parent(k[i + 1])
+            arm = frame.foot
+            carried = frame.to_parent(k[j])
             tensor = frame.tensor_to_parent(outer_U)
         m_hat[i] = m_hat[i] + outer_mass
         k[i] = add(k[i], add(scale(outer_mass, arm), carried))  # (10)
@@ -101,22 +102,25 @@ def varying_parts(frames: Sequence[JointFrame], constants: InertiaConstants) -> 
     """
     n = len(frames) - 1
     l, V = [ZERO] * (n + 1), [_ZERO_MATRIX] * (n + 1)  # noqa: E741
-    for i in range(n - 1, 0, -1):
-        frame, m_hat = frames[i + 1], constants.m_hat[i + 1]
-        k, U = constants.k[i + 1], constants.U[i + 1]
-        l_outer, V_outer = l[i + 1], V[i + 1]
+    for j in range(n, 0, -1):
+        frame, i, m_hat = frames[j], frames[j].parent, constants.m_hat[j]
+        if i == 0:
+            continue
+        k, U = constants.k[j], constants.U[j]
+        l_outer, V_outer = l[j], V[j]
         if frame.revolute:
-            l[i] = frame.to_parent((k[0] + l_outer[0], k[1] + l_outer[1], l_outer[2]))  # (11)
+            l_j = frame.to_parent((k[0] + l_outer[0], k[1] + l_outer[1], l_outer[2]))  # (11)
             moving = symmetric(U[0][0] - U[1][1], U[0][1], U[0][2], 0.0, U[1][2], 0.0)
-            V[i] = add_matrices(frame.tensor_to_parent(add_matrices(V_outer, moving)),
-                                mixed_moments(frame.origin, l[i]))  # (13)
+            V_j = add_matrices(frame.tensor_to_parent(add_matrices(V_outer, moving)),
+                               mixed_moments(frame.origin, l_j))  # (13)
         else:
-            d, b = (0.0, 0.0, frame.d), frame.to_link((frame.b, 0.0, 0.0))
-            l[i] = frame.to_parent(add(l_outer, scale(m_hat, d)))  # (11)
+            d, b = (0.0, 0.0, frame.d), frame.to_link(frame.foot)
+            l_j = frame.to_parent(add(l_outer, scale(m_hat, d)))  # (11)
             c_hat = add(k, l_outer)
             slid = mixed_moments(d, add(scale(m_hat, add(scale(0.5, d), b)), c_hat))
-            V[i] = frame.tensor_to_parent(
+            V_j = frame.tensor_to_parent(
                 add_matrices(V_outer, add_matrices(slid, mixed_moments(b, l_outer))))  # (15)
+        l[i], V[i] = add(l[i], l_j), add_matrices(V[i], V_j)
     return VaryingParts(l, V)
 
 

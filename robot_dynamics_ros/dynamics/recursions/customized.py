@@ -20,10 +20,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, acceleration_matrix
+from robot_dynamics_ros.dynamics.recursions.motion import (
+    LinkMotion,
+    acceleration_matrix,
+    motion_of_fixed_frame,
+)
 from robot_dynamics_ros.dynamics.recursions.newton_euler import link_wrench
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, wrench_on_environment
+from robot_dynamics_ros.dynamics.scalars.pair import (
+    LinkWrenches,
+    Pair,
+    moved_wrench,
+    summed,
+    wrenches_on_environment,
+)
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
     Matrix,
@@ -57,9 +67,11 @@ def customized_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar],
     """
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
     chosen = third_column or [0.0 in (frame.sb, frame.cb) for frame in frames[1:]]
-    parallel = True  # all axes so far
-    for frame, speed, rate, use_column in zip(frames[1:], qd, qdd, chosen):
-        parent = motion[-1]
+    parallel = [True]  # all axes on the way to a link
+    for whole, speed, rate, use_column in zip(frames[1:], qd, qdd, chosen):
+        parent, frame = motion[whole.parent], whole.inner
+        if whole.branch is not None:
+            parent = motion_of_fixed_frame(parent, whole.branch)
         x_column, y_column, z_column = transpose(parent.U)
         wx, wy, wz = frame.to_link(parent.omega)
         ax, ay, az = frame.to_link(parent.omega_dot)
@@ -77,14 +89,14 @@ def customized_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar],
             U, products = acceleration_matrix(omega, omega_dot)
             if _axes_are_exchanged_only(frame):
                 U = _same_matrix(frame, parent.U)
-        if parallel and not use_column:
+        if parallel[whole.parent] and not use_column:
             acceleration = frame.to_link(
                 add(parent.acceleration, multiply(parent.U, frame.origin)))  # (9.87)
         else:
             along_z = (U[0][2], U[1][2], U[2][2])
             acceleration = add(frame.to_link(add(parent.acceleration, scale(frame.b, x_column))),
                                scale(frame.d, along_z))
-        parallel = parallel and frame.sb == 0.0
+        parallel.append(parallel[whole.parent] and frame.sb == 0.0)
         if not frame.revolute:
             double = speed + speed
             acceleration = add(acceleration, (wy * double, -(wx * double), rate))  # (9.87)
@@ -122,7 +134,7 @@ def _same_matrix(frame: JointFrame, matrix: Matrix) -> Matrix:
 def customized_newton_euler(frames: Sequence[JointFrame],
                             parameters: Sequence[Sequence[Scalar]], qd: Sequence[Scalar],
                             qdd: Sequence[Scalar], gravity: Vector,
-                            wrench: Pair | None = None,
+                            wrench: Pair | LinkWrenches | None = None,
                             third_column: ThirdColumn = None) -> list[Scalar]:
     """
     Return the n joint torques [N m, N] of the rigid links, as `newton_euler` does.
@@ -132,20 +144,23 @@ def customized_newton_euler(frames: Sequence[JointFrame],
     :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
+    :param wrench: force and moment exerted by the environment, at O_n in E_n or by link; None =
+        nothing.
     :param third_column: n flags as for `customized_motion`.
     """
     motion = customized_motion(frames, qd, qdd, gravity, third_column)
-    f, m = wrench_on_environment(wrench)
+    carried = wrenches_on_environment(wrench, len(frames) - 1)
     tau: list[Scalar] = []
     for i in range(len(frames) - 1, 0, -1):
-        frame = frames[i]
-        force, moment = link_wrench(motion[i], parameters[i - 1])
-        f, (mx, my, mz) = add(force, f), add(moment, m)  # (9.91), (9.93)
+        frame, branch, parent = frames[i].inner, frames[i].branch, frames[i].parent
+        f, (mx, my, mz) = summed(link_wrench(motion[i], parameters[i - 1]),
+                                 carried[i])  # (9.91), (9.93)
         tau.append(mz if frame.revolute else f[2])  # (9.94)
         m = frame.to_parent((mx - frame.d * f[1], my + frame.d * f[0], mz))
         f = frame.to_parent(f)  # (9.92)
         m = (m[0], m[1] - frame.b * f[2], m[2] + frame.b * f[1])
+        outward = (f, m) if branch is None else moved_wrench(branch, (f, m))
+        carried[parent] = summed(outward, carried[parent])
     tau.reverse()
     return tau
 
@@ -166,16 +181,18 @@ def regrouped(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar
     """
     result = [list(own) for own in parameters]
     for j in range(len(frames) - 1, 1, -1):
-        frame, choice = frames[j], eliminations[j - 1]
-        own, inner = result[j - 1], result[j - 2]
-        if choice == ELIMINATIONS[0] or not (frame.revolute and frames[j - 1].revolute):
+        frame, choice, parent = frames[j], eliminations[j - 1], frames[j].parent
+        own, inner = result[j - 1], result[parent - 1]
+        if choice == ELIMINATIONS[0] or not (frame.revolute and frames[parent].revolute):
+            continue
+        if parent == 0 or frame.branch is not None:
             continue
         XX, YY, ZZ = own[0], own[3], own[5]
         t = {'YY = ZZ': YY - ZZ, 'XX = ZZ': XX - ZZ, 'XX = 0': XX}[choice]
         own[0] = ZZ if choice == 'XX = ZZ' else XX - t
         own[3] = ZZ if choice == 'YY = ZZ' else YY - t
         inner[5] = inner[5] + frame.sb * frame.sb * t
-        if j > 2:  # link 1 turns about z only
+        if frames[parent].parent > 0:  # a link on the base turns about z only
             inner[0] = inner[0] + t
             inner[3] = inner[3] + frame.cb * frame.cb * t
             inner[4] = inner[4] + frame.sb * frame.cb * t

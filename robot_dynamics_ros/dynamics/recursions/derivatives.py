@@ -27,9 +27,16 @@ from robot_dynamics_ros.dynamics.recursions.composite import mixed_moments
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion
 from robot_dynamics_ros.dynamics.recursions.newton_euler import link_wrench
-from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, difference, summed
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, TurnedFrame
+from robot_dynamics_ros.dynamics.scalars.pair import (
+    ZERO_PAIR,
+    LinkWrenches,
+    Pair,
+    summed,
+    wrenches_on_environment,
+)
 from robot_dynamics_ros.dynamics.scalars.vector import (
+    ZERO,
     Matrix,
     Scalar,
     Vector,
@@ -114,7 +121,7 @@ class _Composite:
                           add_matrices(self.J, mixed_moments(s, half)), e, D,
                           (force, add(moment, cross(s, force))))
 
-    def turned(self, frame: JointFrame) -> _Composite:
+    def turned(self, frame: JointFrame | TurnedFrame) -> _Composite:
         """Return the same in the axes of the parent frame."""
         return _Composite(self.mass, frame.to_parent(self.h), frame.tensor_to_parent(self.J),
                           frame.to_parent(self.e), frame.matrix_to_parent(self.D),
@@ -151,7 +158,7 @@ class _Wrenches:
                          (f_q, add(self.by_q[1], cross(s, f_q))),
                          (f_qd, add(self.by_qd[1], cross(s, f_qd))))
 
-    def turned(self, frame: JointFrame) -> _Wrenches:
+    def turned(self, frame: JointFrame | TurnedFrame) -> _Wrenches:
         """Return the same in the axes of the parent frame."""
         inertia, by_q, by_qd = ((frame.to_parent(force), frame.to_parent(moment))
                                 for force, moment in (self.inertia, self.by_q, self.by_qd))
@@ -163,30 +170,47 @@ class _Step:
     """
     The way from a link to its parent: along z, a turn, along the x of the parent.
 
+    Where the link branches off, `branch` takes the place of the parent, and a turn about the
+    parent's z and a way along it follow.
+
     :param frame: frame of the link.
     :param along_z: from its parent's x axis to O_i, in E_i [m], and the velocity of that way.
     :param along_x: from the parent's origin to that point, in the parent, and its velocity.
+    :param branch: frame in the parent where the link branches off; None = the parent's own.
+    :param along_branch: from the parent's origin to that of `branch`, and its velocity.
     """
 
     frame: JointFrame
     along_z: tuple[Vector, Vector]
     along_x: tuple[Vector, Vector]
+    branch: TurnedFrame | None
+    along_branch: tuple[Vector, Vector]
 
     @classmethod
     def of(cls, frame: JointFrame, omega: Vector, parent_omega: Vector, speed: Scalar) -> _Step:
         """Return the step of a link with these angular velocities and its joint's velocity."""
+        branch, up = frame.branch, ZERO
+        if branch is not None:
+            up, (x, y, _) = branch.origin, parent_omega
+            along_branch = up, (up[2] * y, -(up[2] * x), 0.0)
+            parent_omega = branch.to_link(parent_omega)
         (wx, wy, _), (_, py, pz) = omega, parent_omega
         sliding = 0.0 if frame.revolute else speed
-        return cls(frame, ((0.0, 0.0, frame.d), (frame.d * wy, -(frame.d * wx), sliding)),
-                   ((frame.b, 0.0, 0.0), (0.0, frame.b * pz, -(frame.b * py))))
+        return cls(frame.inner, ((0.0, 0.0, frame.d), (frame.d * wy, -(frame.d * wx), sliding)),
+                   ((frame.b, 0.0, 0.0), (0.0, frame.b * pz, -(frame.b * py))), branch,
+                   along_branch if branch is not None else (ZERO, ZERO))
 
     def composite(self, body: _Composite) -> _Composite:
         """Return the body of a link as its parent has it."""
-        return body.shifted(*self.along_z).turned(self.frame).shifted(*self.along_x)
+        moved = body.shifted(*self.along_z).turned(self.frame).shifted(*self.along_x)
+        return moved if self.branch is None else (
+            moved.turned(self.branch).shifted(*self.along_branch))
 
     def wrenches(self, at_link: _Wrenches) -> _Wrenches:
         """Return the wrenches at a link as its parent has them."""
-        return at_link.shifted(*self.along_z).turned(self.frame).shifted(*self.along_x)
+        moved = at_link.shifted(*self.along_z).turned(self.frame).shifted(*self.along_x)
+        return moved if self.branch is None else (
+            moved.turned(self.branch).shifted(*self.along_branch))
 
 
 def _wrenches(frame: JointFrame, body: _Composite, motion: LinkMotion) -> _Wrenches:
@@ -223,7 +247,7 @@ def _third_column(motion: LinkMotion) -> Vector:
 
 def rigid_derivatives(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                       motion: Sequence[LinkMotion], qd: Sequence[Scalar],
-                      wrench: Pair | None = None) -> TorqueDerivatives:
+                      wrench: Pair | LinkWrenches | None = None) -> TorqueDerivatives:
     """
     Return the torque of the rigid links and its derivatives.
 
@@ -231,28 +255,32 @@ def rigid_derivatives(frames: Sequence[JointFrame], parameters: Sequence[Sequenc
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
     :param motion: motion of links 0..n, with gravity, from `customized_motion` or an equal.
     :param qd: n joint velocities [rad/s, m/s].
-    :param wrench: constant force and moment at O_n in E_n exerted by the environment; None =
-        nothing.
+    :param wrench: constant force and moment exerted by the environment, at O_n in E_n or by
+        link; None = nothing.
     """
     n = len(frames) - 1
     bodies = [_Composite.of_link(own, link.omega, link_wrench(link, own))
               for own, link in zip(parameters, motion[1:])]
-    if wrench is not None:
-        bodies[-1] = replace(bodies[-1], wrench=difference(bodies[-1].wrench, wrench))
-    steps = [_Step.of(frames[i], motion[i].omega, motion[i - 1].omega, qd[i - 1])
-             for i in range(1, n + 1)]
+    outward = wrenches_on_environment(wrench, n)[1:]
+    bodies = [replace(body, wrench=summed(body.wrench, outer)) if outer is not ZERO_PAIR else body
+              for body, outer in zip(bodies, outward)]
+    steps = [_Step.of(frame, link.omega, motion[frame.parent].omega, speed)
+             for frame, link, speed in zip(frames[1:], motion[1:], qd)]
     result = TorqueDerivatives([0.0] * n, *([[0.0] * n for _ in range(n)] for _ in range(3)))
     for i in range(n, 0, -1):
         body = bodies[i - 1]
         result.torque[i - 1] = _along(frames[i], body.wrench)
         carried = _wrenches(frames[i], body, motion[i])
         _enter(result, i, i, frames[i], carried)
-        for j in range(i - 1, 0, -1):
-            carried = steps[j].wrenches(carried)
+        k, j = i, frames[i].parent
+        while j > 0:
+            carried = steps[k - 1].wrenches(carried)
             _enter(result, i, j, frames[j], carried)
             _enter_row(result, i, j, frames[j], motion[j], carried)
-        if i > 1:
-            bodies[i - 2] = bodies[i - 2] + steps[i - 1].composite(body)
+            k, j = j, frames[j].parent
+        parent = frames[i].parent
+        if parent > 0:
+            bodies[parent - 1] = bodies[parent - 1] + steps[i - 1].composite(body)
     return result
 
 

@@ -16,6 +16,7 @@ from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
 from robot_dynamics_ros.dynamics.scalars.pair import (
     ZERO_PAIR,
+    LinkWrenches,
     Pair,
     difference,
     moved_twist,
@@ -24,6 +25,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     power,
     scaled,
     summed,
+    wrenches_on_environment,
 )
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
@@ -51,6 +53,9 @@ class FactoredMatrix:
     """
     A = L^T D L of a symmetric positive definite matrix, from the tip, without a pivot.
 
+    Entries that are 0.0 because joints are on different branches of a tree stay 0.0, since parents
+    are numbered before their children; they cost nothing.
+
     :param L: n rows of the lower triangle; diagonal: D.
     :param inverse: n inverses of the entries of D.
     """
@@ -67,9 +72,10 @@ class FactoredMatrix:
         for k in range(n - 1, -1, -1):
             inverse[k] = 1.0 / L[k][k]
             pivots = L[k][:k]
-            for i in range(k):
+            felt = [i for i, pivot in enumerate(pivots) if not _is_zero(pivot)]
+            for i in felt:
                 L[k][i] = pivots[i] * inverse[k]
-                for j in range(i + 1):
+                for j in felt[:felt.index(i) + 1]:
                     L[i][j] = L[i][j] - L[k][i] * pivots[j]
         return cls(L, inverse)
 
@@ -83,12 +89,14 @@ class FactoredMatrix:
         L, x = self.L, list(b)
         for k in range(len(x) - 1, 0, -1):
             for i in range(k):
-                x[i] = x[i] - L[k][i] * x[k]
+                if not _is_zero(L[k][i]):
+                    x[i] = x[i] - L[k][i] * x[k]
         x[0] = x[0] / L[0][0] if one else x[0] * self.inverse[0]
         for k in range(1, len(x)):
             x[k] = x[k] * self.inverse[k]
             for i in range(k):
-                x[k] = x[k] - L[k][i] * x[i]
+                if not _is_zero(L[k][i]):
+                    x[k] = x[k] - L[k][i] * x[i]
         return x
 
     def inverted(self) -> list[list[Scalar]]:
@@ -107,6 +115,11 @@ class FactoredMatrix:
         return [list(row) for row in zip(*columns)]
 
 
+def _is_zero(value: Scalar) -> bool:
+    """Return whether a scalar is the number 0.0, not a row or a node."""
+    return isinstance(value, float) and value == 0.0
+
+
 def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     """
     Return x with A x = b by A = L^T D L, without a comparison or a pivot.
@@ -119,7 +132,7 @@ def solve_from_tip(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[S
 
 def by_mass_matrix(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                    qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
-                   wrench: Pair | None = None,
+                   wrench: Pair | LinkWrenches | None = None,
                    rotor_inertia: Sequence[Scalar] | None = None) -> list[Scalar]:
     """
     Return the n joint accelerations [rad/s^2, m/s^2] from A qdd = tau - bias (9.95).
@@ -129,7 +142,8 @@ def by_mass_matrix(frames: Sequence[JointFrame], parameters: Sequence[Sequence[S
     :param qd: n joint velocities [rad/s, m/s].
     :param tau: n torques on the rigid links and rotors [N m, N]: friction is already taken off.
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
+    :param wrench: force and moment exerted by the environment, at O_n in E_n or by link; None =
+        nothing.
     :param rotor_inertia: n rotor inertias on the joint side [kg m^2, kg]; None = none.
     """
     n = len(tau)
@@ -197,7 +211,7 @@ class _Inertia:
 
 def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                      qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
-                     wrench: Pair | None = None,
+                     wrench: Pair | LinkWrenches | None = None,
                      rotor_inertia: Sequence[Scalar] | None = None, *,
                      link_wrenches: Sequence[Pair] | None = None,
                      reactions: list[Pair] | None = None) -> list[Scalar]:
@@ -207,12 +221,13 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
     The parameters are those of `by_mass_matrix`; grouped (base) parameters will do as well.
 
     :param link_wrenches: force and moment of the environment on links 0..n, at O_i in E_i.
-    :param reactions: takes what link j-1 exerts on link j, at O_j in E_j, joint 1 first.
+    :param reactions: takes what the parent exerts on link j, at O_j in E_j, joint 1 first.
     """
     n = len(tau)
     gamma, beta = _velocity_terms(frames, parameters, qd)
     if wrench is not None:  # Khalil's f_e is exerted by the robot: the opposite sign
-        beta[n] = summed(beta[n], wrench)
+        beta = [difference(own, outer)
+                for own, outer in zip(beta, wrenches_on_environment(wrench, n))]
     if link_wrenches is not None:
         beta = [summed(own, outer) for own, outer in zip(beta, link_wrenches)]
     rotor = [0.0] * n if rotor_inertia is None else rotor_inertia
@@ -221,27 +236,28 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
     effort: list[Scalar] = [0.0] * (n + 1)
     Ja: list[Pair] = [ZERO_PAIR] * (n + 1)
     for j in range(n, 0, -1):
-        frame, J_star = frames[j], J[j - 1]
+        frame, parent, J_star = frames[j], frames[j].parent, J[j - 1]
         Ja[j] = J_star.along_joint(frame)
         inverse[j] = 1.0 / (_along(frame, Ja[j]) + rotor[j - 1])  # (9.116)
         effort[j] = tau[j - 1] + _along(frame, beta[j])
-        if j == 1:
-            break
+        if parent == 0:
+            continue
         K = J_star.without(Ja[j], inverse[j])  # (9.117)
         pushed = summed(K.times(gamma[j]), scaled(inverse[j] * effort[j], Ja[j]))
         alpha = difference(pushed, beta[j])  # (9.118)
-        beta[j - 1] = difference(beta[j - 1], moved_wrench(frame, alpha))  # (9.119)
-        J[j - 2] = J[j - 2] + K.to_parent(frame)  # (9.120)
+        beta[parent] = difference(beta[parent], moved_wrench(frame, alpha))  # (9.119)
+        J[parent - 1] = J[parent - 1] + K.to_parent(frame)  # (9.120)
     qdd: list[Scalar] = []
-    rate: Pair = (negate(gravity), ZERO)
+    rates: list[Pair] = [(negate(gravity), ZERO)]
     for j in range(1, n + 1):
         frame = frames[j]
-        rate = summed(moved_twist(frame, rate), gamma[j])  # (9.121)
+        rate = summed(moved_twist(frame, rates[frame.parent]), gamma[j])  # (9.121)
         # J* is symmetric: a^T J* x = (J* a) . x
         acceleration = inverse[j] * (effort[j] - power(rate, Ja[j]))  # (9.122)
         qdd.append(acceleration)
         along: Vector = (0.0, 0.0, acceleration)
         rate = summed(rate, (ZERO, along) if frame.revolute else (along, ZERO))  # (9.124)
+        rates.append(rate)
         if reactions is not None:
             reactions.append(difference(J[j - 1].times(rate), beta[j]))  # (9.123)
     return qdd
@@ -257,8 +273,9 @@ def _velocity_terms(frames: Sequence[JointFrame], parameters: Sequence[Sequence[
     """Return gamma (9.101) and beta (9.103) of joints 0..n; entry 0 is the base."""
     gamma: list[Pair] = [ZERO_PAIR]
     beta: list[Pair] = [ZERO_PAIR]
-    w = ZERO
+    velocities = [ZERO]
     for frame, own, speed in zip(frames[1:], parameters, qd):
+        w = velocities[frame.parent]
         linear = frame.to_link(cross(w, cross(w, frame.origin)))
         w = frame.to_link(w)
         along = (0.0, 0.0, speed)
@@ -267,6 +284,7 @@ def _velocity_terms(frames: Sequence[JointFrame], parameters: Sequence[Sequence[
             w = add(w, along)
         else:
             gamma.append((add(linear, scale(2.0, cross(w, along))), ZERO))
+        velocities.append(w)
         first_moment = (own[6], own[7], own[8])
         beta.append(negated((cross(w, cross(w, first_moment)),
                              cross(w, multiply(symmetric(*own[:6]), w)))))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows
-from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame
+from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, TurnedFrame
 from robot_dynamics_ros.dynamics.scalars.pair import ZERO_PAIR, Pair, moved_twist
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
@@ -61,6 +61,8 @@ class Place:
 
     def moved(self, frame: JointFrame) -> Place:
         """Return the place of a joint frame whose parent this is: Tx(b) Rx(beta) Tz(d) Rz."""
+        if frame.branch is not None:
+            return self._turned_about_z(frame.branch, 1.0).moved(frame.inner)
         y = add(scale(frame.cb, self.y), scale(frame.sb, self.z))
         z = subtract(scale(frame.cb, self.z), scale(frame.sb, self.y))
         return Place(add(scale(frame.c, self.x), scale(frame.s, y)),
@@ -69,11 +71,20 @@ class Place:
 
     def parent(self, frame: JointFrame) -> Place:
         """Return the place of the parent of a joint frame that is here."""
+        if frame.branch is not None:
+            return self.parent(frame.inner)._turned_about_z(frame.branch, -1.0)
         x = subtract(scale(frame.c, self.x), scale(frame.s, self.y))
         y = add(scale(frame.s, self.x), scale(frame.c, self.y))
         return Place(x, subtract(scale(frame.cb, y), scale(frame.sb, self.z)),
                      add(scale(frame.sb, y), scale(frame.cb, self.z)),
                      subtract(self.origin, add(scale(frame.b, x), scale(frame.d, self.z))))
+
+    def _turned_about_z(self, branch: TurnedFrame, sense: float) -> Place:
+        """Return the place of `branch` (sense 1), or of the frame whose branch is here (-1)."""
+        c, s = branch.cg, sense * branch.sg
+        return Place(add(scale(c, self.x), scale(s, self.y)),
+                     subtract(scale(c, self.y), scale(s, self.x)), self.z,
+                     add(self.origin, scale(sense * branch.epsilon, self.z)))
 
     @property
     def matrix(self) -> list[list[Scalar]]:
@@ -91,41 +102,51 @@ def places(frames: Sequence[JointFrame], base: FixedFrame) -> list[Place]:
     """
     result = [Place.at(base)]
     for frame in frames[1:]:
-        result.append(result[-1].moved(frame))
+        result.append(result[frame.parent].moved(frame))
     return result
 
 
-def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame) -> list[Place]:
+def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame,
+                    joint: int | None = None) -> list[Place]:
     """
     Return the places of E_0..E_n in the frame of the tip link.
 
+    Frames of joints that do not carry the tip are left where the tip is: nobody asks for them.
+
     :param frames: E_0..E_n from `joint_frames`.
     :param tip: frame of the tip link in E_n.
+    :param joint: number of the joint that carries the tip link; None = n.
     """
     x, y, z = tip.rotation  # rows: the axes of E_n, seen from the tip
     place = Place(x, y, z, negate(tip.to_link(tip.origin)))
-    result = [place]
-    for frame in reversed(frames[1:]):
-        place = place.parent(frame)
-        result.append(place)
-    result.reverse()
+    result = [place] * len(frames)
+    number = len(frames) - 1 if joint is None else joint
+    while number > 0:
+        result[number] = place
+        place, number = place.parent(frames[number]), frames[number].parent
+    result[0] = place
     return result
 
 
-def jacobian(frames: Sequence[JointFrame], seen: Sequence[Place], point: Vector) -> Rows:
+def jacobian(frames: Sequence[JointFrame], seen: Sequence[Place], point: Vector,
+             joint: int | None = None) -> Rows:
     """
     Return J (6, n): velocity of a point of the tip link and angular velocity, per joint velocity.
 
     :param frames: E_0..E_n from `joint_frames`.
     :param seen: places of E_0..E_n in the frame whose axes are used.
     :param point: the point, in that frame [m].
+    :param joint: number of the joint that carries the tip link; None = n. Joints that do not
+        carry it have columns of zeros.
     """
-    columns = []
-    for frame, place in zip(frames[1:], seen[1:]):
-        if frame.revolute:
-            columns.append((*cross(place.z, subtract(point, place.origin)), *place.z))
-        else:
-            columns.append((*place.z, *ZERO))
+    columns: list[tuple[Scalar, ...]] = [(*ZERO, *ZERO)] * (len(frames) - 1)
+    number = len(frames) - 1 if joint is None else joint
+    while number > 0:
+        frame, place = frames[number], seen[number]
+        columns[number - 1] = (
+            (*cross(place.z, subtract(point, place.origin)), *place.z) if frame.revolute
+            else (*place.z, *ZERO))
+        number = frame.parent
     return [list(row) for row in zip(*columns)]
 
 
@@ -138,7 +159,7 @@ def link_velocities(frames: Sequence[JointFrame], qd: Sequence[Scalar]) -> list[
     """
     result = [ZERO_PAIR]
     for frame, speed in zip(frames[1:], qd):
-        (x, y, z), (wx, wy, wz) = moved_twist(frame, result[-1])
+        (x, y, z), (wx, wy, wz) = moved_twist(frame, result[frame.parent])
         result.append(((x, y, z), (wx, wy, wz + speed)) if frame.revolute
                       else ((x, y, z + speed), (wx, wy, wz)))
     return result

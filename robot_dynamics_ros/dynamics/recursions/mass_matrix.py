@@ -39,34 +39,40 @@ Rows = list[list[Scalar]]
 def composite_bodies(frames: Sequence[JointFrame],
                      parameters: Sequence[Sequence[Scalar]]) -> Rows:
     """
-    Return A by composite bodies: the links i..n, rigid, accelerated by joint i alone.
+    Return A by composite bodies: all that joint i carries, rigid, accelerated by it alone.
+
+    Joints of which neither carries the other do not feel each other: their entries are 0.0.
 
     :param frames: E_0..E_n from `joint_frames`.
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
     """
     n = len(frames) - 1
     A: Rows = [[0.0] * n for _ in range(n)]
-    mass: Scalar = 0.0
-    first_moment, tensor = ZERO, (ZERO, ZERO, ZERO)
+    masses: list[Scalar] = [0.0] * (n + 1)  # of all that a link carries
+    moments, tensors = [ZERO] * (n + 1), [(ZERO, ZERO, ZERO)] * (n + 1)
     for i in range(n, 0, -1):
-        own = parameters[i - 1]
-        mass = own[9] + mass
-        first_moment = add((own[6], own[7], own[8]), first_moment)
-        tensor = add_matrices(symmetric(*own[:6]), tensor)
+        own, parent = parameters[i - 1], frames[i].parent
+        mass = own[9] + masses[i]
+        first_moment = add((own[6], own[7], own[8]), moments[i])
+        tensor = add_matrices(symmetric(*own[:6]), tensors[i])
         x, y, _ = first_moment
         if frames[i].revolute:
             force, moment = (-y, x, 0.0), (tensor[0][2], tensor[1][2], tensor[2][2])
         else:
             force, moment = (0.0, 0.0, mass), (y, -x, 0.0)
         wrench: Pair = (force, moment)
-        for m in range(i, 0, -1):
+        m = i
+        while m > 0:
             entry = wrench[1][2] if frames[m].revolute else wrench[0][2]
             A[m - 1][i - 1] = A[i - 1][m - 1] = entry
             wrench = moved_wrench(frames[m], wrench)
+            m = frames[m].parent
         s, turned = frames[i].origin, frames[i].to_parent(first_moment)
         tensor = add_matrices(frames[i].tensor_to_parent(tensor),
                               mixed_moments(s, add(turned, scale(0.5 * mass, s))))
-        first_moment = add(turned, scale(mass, s))
+        masses[parent] = mass + masses[parent]
+        moments[parent] = add(add(turned, scale(mass, s)), moments[parent])
+        tensors[parent] = add_matrices(tensor, tensors[parent])
     return A
 
 
@@ -106,8 +112,10 @@ def renaud_gravity(frames: Sequence[JointFrame], constants: InertiaConstants,
     """
     varying = varying_parts(frames, constants)
     tau: list[Scalar] = []
+    seen = [gravity]
     for i in range(1, len(frames)):
-        gravity = frames[i].to_link(gravity)
+        gravity = frames[i].to_link(seen[frames[i].parent])
+        seen.append(gravity)
         c_x, c_y, _ = add(constants.k[i], varying.l[i])
         tau.append(c_y * gravity[0] - c_x * gravity[1] if frames[i].revolute
                    else -constants.m_hat[i] * gravity[2])  # (18)

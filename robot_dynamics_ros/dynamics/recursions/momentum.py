@@ -46,7 +46,7 @@ def first_moments(frames: Sequence[JointFrame],
     mass: list[Scalar] = [0.0, *(own[9] for own in parameters)]
     moment: list[Vector] = [ZERO, *((own[6], own[7], own[8]) for own in parameters)]
     for i in range(len(frames) - 1, 0, -1):
-        inner = i - 1
+        inner = frames[i].parent
         moment[inner] = add(moment[inner], add(frames[i].to_parent(moment[i]),
                                                scale(mass[i], frames[i].origin)))
         mass[inner] = mass[inner] + mass[i]
@@ -65,7 +65,8 @@ def momentum(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]
     sums = [ZERO_PAIR, *(_link_momentum(own, twist)
                          for own, twist in zip(parameters, velocities[1:]))]
     for i in range(len(frames) - 1, 0, -1):
-        sums[i - 1] = summed(sums[i - 1], moved_wrench(frames[i], sums[i]))
+        inner = frames[i].parent
+        sums[inner] = summed(sums[inner], moved_wrench(frames[i], sums[i]))
     return sums[0]
 
 

@@ -115,7 +115,7 @@ def link_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequenc
     """
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
     for frame, speed, rate in zip(frames[1:], qd, qdd):
-        omega, omega_dot, acceleration = carried_motion(motion[-1], frame)
+        omega, omega_dot, acceleration = carried_motion(motion[frame.parent], frame)
         # omega_(j-1) x qd z_j: x and y of the parent's angular velocity; z is not touched
         wx, wy, wz = omega
         if frame.revolute:
@@ -143,11 +143,11 @@ def reference_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qd_r: S
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     """
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
-    omega_r = ZERO
+    references = [ZERO]
     for frame, speed, speed_r, rate in zip(frames[1:], qd, qd_r, qdd_r):
-        omega, omega_dot, acceleration = carried_motion(motion[-1], frame)
+        omega, omega_dot, acceleration = carried_motion(motion[frame.parent], frame)
         wx, wy, wz = omega
-        rx, ry, rz = omega_r = frame.to_link(omega_r)
+        rx, ry, rz = omega_r = frame.to_link(references[frame.parent])
         # twice the mean of omega x z qd_r and omega_r x z qd
         turn_x, turn_y = wy * speed_r + ry * speed, -(wx * speed_r + rx * speed)
         if frame.revolute:
@@ -157,6 +157,7 @@ def reference_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar], qd_r: S
         else:
             x, y, z = acceleration
             acceleration = (x + turn_x, y + turn_y, z + rate)  # (9.87)
+        references.append(omega_r)
         U, products = _mixed_matrix(omega, omega_r, omega_dot)
         motion.append(LinkMotion(omega, omega_dot, acceleration, U, products))
     return motion

@@ -13,7 +13,13 @@ from collections.abc import Sequence
 
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, link_motion, tensor_moment
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_wrench, wrench_on_environment
+from robot_dynamics_ros.dynamics.scalars.pair import (
+    LinkWrenches,
+    Pair,
+    moved_wrench,
+    summed,
+    wrenches_on_environment,
+)
 from robot_dynamics_ros.dynamics.scalars.vector import (
     Scalar,
     Vector,
@@ -41,24 +47,27 @@ def link_wrench(motion: LinkMotion, parameters: Sequence[Scalar]) -> Pair:
 
 def newton_euler(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
                  qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
-                 wrench: Pair | None = None) -> list[Scalar]:
+                 wrench: Pair | LinkWrenches | None = None) -> list[Scalar]:
     """
     Return the n joint torques [N m, N] of the rigid links.
+
+    What a link exerts on its parent is added up there, over all joints that it carries.
 
     :param frames: E_0..E_n from `joint_frames`.
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
     :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
+    :param wrench: force and moment exerted by the environment, at O_n in E_n or by link; None =
+        nothing.
     """
     motion = link_motion(frames, qd, qdd, gravity)
-    f, m = wrench_on_environment(wrench)  # Khalil's f_e, m_e
+    carried = wrenches_on_environment(wrench, len(frames) - 1)  # Khalil's f_e, m_e
     tau: list[Scalar] = []
     for i in range(len(frames) - 1, 0, -1):
-        force, moment = link_wrench(motion[i], parameters[i - 1])
-        f, m = add(force, f), add(moment, m)  # (9.91), (9.93)
-        tau.append(m[2] if frames[i].revolute else f[2])  # (9.94)
-        f, m = moved_wrench(frames[i], (f, m))
+        frame = frames[i]
+        f, m = summed(link_wrench(motion[i], parameters[i - 1]), carried[i])  # (9.91), (9.93)
+        tau.append(m[2] if frame.revolute else f[2])  # (9.94)
+        carried[frame.parent] = summed(moved_wrench(frame, (f, m)), carried[frame.parent])
     tau.reverse()
     return tau

@@ -24,30 +24,43 @@ from robot_dynamics_ros.dynamics.recursions.motion import (
     link_motion,
     motion_of_fixed_frame,
 )
-from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, gravity_vector
-from robot_dynamics_ros.dynamics.scalars.pair import Pair, moved_twist
+from robot_dynamics_ros.dynamics.scalars.frames import (
+    FixedFrame,
+    Frame,
+    JointFrame,
+    gravity_vector,
+)
+from robot_dynamics_ros.dynamics.scalars.pair import ZERO_PAIR, Pair, moved_twist
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar, Vector
 
 
-def link_twists(frames: Sequence[JointFrame],
-                payload: FixedFrame | None = None) -> list[list[Pair]]:
+def link_twists(frames: Sequence[JointFrame], payload: FixedFrame | None = None,
+                carrier: int | None = None) -> list[list[Pair]]:
     """
     Return the unit twists of the joints in every link frame: ``[j][i - 1]`` is joint i in E_j.
 
-    The twist is (velocity of O_j, angular velocity of link j) at unit velocity of joint i alone.
+    The twist is (velocity of O_j, angular velocity of link j) at unit velocity of joint i alone;
+    ZERO_PAIR where joint i does not carry link j.
 
     :param frames: E_0..E_n from `joint_frames`.
-    :param payload: a frame fixed to link n, its twists come last; None = none.
+    :param payload: a frame fixed to a link, its twists come last; None = none.
+    :param carrier: number of that link; None = n.
     """
     twists: list[list[Pair]] = [[]]
     z: Vector = (0.0, 0.0, 1.0)
-    for frame in frames[1:]:
+    for j, frame in enumerate(frames[1:]):
         own = (ZERO, z) if frame.revolute else (z, ZERO)
-        twists.append([*(moved_twist(frame, twist) for twist in twists[-1]), own])
+        seen = [_seen(frame, twist) for twist in twists[frame.parent]]
+        twists.append([*seen, *[ZERO_PAIR] * (j - len(seen)), own])
     if payload is not None:
-        twists.append([moved_twist(payload, twist) for twist in twists[-1]])
+        seen = [_seen(payload, twist) for twist in twists[-1 if carrier is None else carrier]]
+        twists.append(seen + [ZERO_PAIR] * (len(frames) - 1 - len(seen)))
     return twists
+
+
+def _seen(frame: Frame, twist: Pair) -> Pair:
+    return ZERO_PAIR if twist is ZERO_PAIR else moved_twist(frame, twist)
 
 
 def twist_powers(motion: LinkMotion, twist: Pair) -> list[Scalar]:
@@ -86,7 +99,7 @@ def regressor_rows(motion: Sequence[LinkMotion],
     rows: list[list[Scalar]] = [[0.0] * (10 * i) for i in range(n)]
     for link, seen in zip(motion[1:], twists[1:]):
         for row, twist in zip(rows, seen):
-            row += twist_powers(link, twist)
+            row += [0.0] * 10 if twist is ZERO_PAIR else twist_powers(link, twist)
     return rows
 
 
@@ -103,7 +116,7 @@ def regressor_array(motion: Sequence[LinkMotion], frames: Sequence[JointFrame]) 
     n, states = len(frames) - 1, np.shape(frames[-1].s if frames[-1].revolute else frames[-1].d)
     twists = np.zeros((n + 1, 6, n, *states))
     for j, frame in enumerate(frames[1:], 1):
-        twists[j] = np.concatenate(moved_twist(frame, _pair(twists[j - 1])))
+        twists[j] = np.concatenate(moved_twist(frame, _pair(twists[frame.parent])))
         twists[j, 5 if frame.revolute else 2, j - 1] = 1.0
     links = LinkMotion(*(_stacked([getattr(link, name) for link in motion[1:]], states)
                          for name in ('omega', 'omega_dot', 'acceleration', 'U', 'products')))
@@ -127,9 +140,10 @@ def _stacked(values: Sequence[Any], states: tuple[int, ...]) -> Any:
 
 
 def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
-              gravity: Vector, payload: FixedFrame | None = None) -> list[list[Scalar]]:
+              gravity: Vector, payload: FixedFrame | None = None,
+              carrier: int | None = None) -> list[list[Scalar]]:
     """
-    Return Y as n rows of 10 n scalars; entries of links inside of the joint are 0.0.
+    Return Y as n rows of 10 n scalars; entries of links that a joint does not carry are 0.0.
 
     With a payload there are ten more columns: its standard parameters in its own frame.
 
@@ -137,18 +151,19 @@ def regressor(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[
     :param qd: n joint velocities [rad/s, m/s].
     :param qdd: n joint accelerations [rad/s^2, m/s^2].
     :param gravity: gravitational acceleration in E_0 [m/s^2].
-    :param payload: frame of the payload in E_n; None = no payload.
+    :param payload: frame of the payload in that of its link; None = no payload.
+    :param carrier: number of that link; None = n.
     """
     motion = link_motion(frames, qd, qdd, gravity)
     if payload is not None:
-        motion.append(motion_of_fixed_frame(motion[-1], payload))
-    return regressor_rows(motion, link_twists(frames, payload))
+        motion.append(motion_of_fixed_frame(motion[-1 if carrier is None else carrier], payload))
+    return regressor_rows(motion, link_twists(frames, payload, carrier))
 
 
 def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                       payload: Pose | None = None) -> Array:
+                       payload: Pose | None = None, tip: str | None = None) -> Array:
     """
-    Return Y (n, 10 n) or (N, n, 10 n) with tau = Y x, x = ``chain.standard_parameters``.
+    Return Y (n, 10 m) or (N, n, 10 m) with tau = Y x, x = ``chain.standard_parameters``.
 
     With a payload there are ten more columns: its standard parameters in its own frame.
 
@@ -156,9 +171,24 @@ def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     :param q: (n,) or (N, n) joint positions [rad, m].
     :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
-    :param payload: frame of a payload, in the frame of the tip link; None = no payload.
+    :param payload: frame of a payload, in the frame of its tip link; None = no payload.
+    :param tip: name of that tip link; None = the only one.
     """
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
-    frame = None if payload is None else FixedFrame.at(chain.tip_pose @ payload)
-    return state.matrix(regressor(state.frames, state['qd'], state['qdd'],
-                                  gravity_vector(chain), frame))
+    end = chain.tip_called(tip) if payload is not None else chain.tips[0]
+    frame = None if payload is None else FixedFrame.at(end.pose @ payload)
+    rows = regressor(state.frames, chain.moving_rates(state['qd']),
+                     chain.moving_rates(state['qdd']), gravity_vector(chain), frame, end.joint)
+    return state.matrix(reduced_rows(chain, rows))
+
+
+def reduced_rows(chain: Chain, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """
+    Return the rows that the n joints feel of those of all m moving joints: G^T Y.
+
+    :param chain: the robot.
+    :param rows: m rows.
+    """
+    if not chain.followers:
+        return [list(row) for row in rows]
+    return [list(row) for row in zip(*(chain.joint_sums(column) for column in zip(*rows)))]

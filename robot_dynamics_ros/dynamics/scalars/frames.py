@@ -3,7 +3,9 @@
 Normal driving-axis frames at a joint position, over scalars (Lin 1995 (4)-(5), fig. 1).
 
 E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta): two planar rotations, so that a vector changes
-its frame with 8 multiplications and 4 additions, fewer where the geometry is special.
+its frame with 8 multiplications and 4 additions, fewer where the geometry is special. In a tree
+the parent of E_i is E_a(i), and a third planar rotation comes first where a link carries several
+joints (Khalil & Dombre, chapter 10).
 """
 
 from __future__ import annotations
@@ -12,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from robot_dynamics_ros.chain.chain import Chain, exact_cos_sin
+from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joint import exact_cos_sin
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.scalars.vector import (
     Function,
     Matrix,
     Scalar,
     Vector,
+    add,
     multiply,
     symmetric,
     transpose,
@@ -68,9 +72,49 @@ class FixedFrame:
 
 
 @dataclass(frozen=True)
+class TurnedFrame:
+    """
+    A frame Rz(gamma) Tz(epsilon) in a link: where the place of a further joint starts from.
+
+    :param cg: cosine of gamma.
+    :param sg: sine of gamma.
+    :param epsilon: offset along z [m].
+    """
+
+    cg: float
+    sg: float
+    epsilon: float
+
+    @property
+    def origin(self) -> Vector:
+        """Origin in the frame of the link [m]."""
+        return (0.0, 0.0, self.epsilon)
+
+    def to_parent(self, v: Vector) -> Vector:
+        """Return the coordinates in the frame of the link."""
+        x, y, z = v
+        return (self.cg * x - self.sg * y, self.sg * x + self.cg * y, z)
+
+    def to_link(self, v: Vector) -> Vector:
+        """Return the coordinates in this frame of a vector given in the frame of the link."""
+        x, y, z = v
+        return (self.cg * x + self.sg * y, self.cg * y - self.sg * x, z)
+
+    def tensor_to_parent(self, tensor: Matrix) -> Matrix:
+        """Return R X R^T for a symmetric X given in this frame."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = tensor
+        xx, xy, yy = _turned(self.cg, self.sg, xx, xy, yy)
+        return symmetric(xx, xy, self.cg * xz - self.sg * yz, yy, self.sg * xz + self.cg * yz, zz)
+
+    def matrix_to_parent(self, matrix: Matrix) -> Matrix:
+        """Return R X R^T for any X given in this frame."""
+        return _matrix_to_parent(self, matrix)
+
+
+@dataclass(frozen=True)
 class JointFrame:
     """
-    The frame E_i in its parent E_(i-1).
+    The frame E_i in its parent: E_(i-1) in a serial chain.
 
     :param revolute: True for a revolute joint (Lin's K*), False for a prismatic one (K).
     :param b: distance along x_(i-1) [m], constant.
@@ -79,6 +123,7 @@ class JointFrame:
     :param d: offset along z_i [m]; holds q of a prismatic joint.
     :param c: cosine of theta about z_i; theta holds q of a revolute joint.
     :param s: sine of theta.
+    :param parent: number of the parent frame; 0 = the base.
     """
 
     revolute: bool
@@ -88,6 +133,22 @@ class JointFrame:
     d: Scalar
     c: Scalar
     s: Scalar
+    parent: int = 0
+
+    @property
+    def branch(self) -> TurnedFrame | None:
+        """Frame in the parent that b, beta, d, theta start from; None = the parent's own."""
+        return None
+
+    @property
+    def inner(self) -> JointFrame:
+        """This frame, seen from `branch`."""
+        return self
+
+    @property
+    def foot(self) -> Vector:
+        """Where the origin would be in the parent at d = 0 [m]."""
+        return (self.b, 0.0, 0.0)
 
     @property
     def rotation(self) -> Matrix:
@@ -128,9 +189,70 @@ class JointFrame:
 
     def matrix_to_parent(self, matrix: Matrix) -> Matrix:
         """Return R_i X R_i^T for any X given in E_i."""
-        a, b, c = (self.to_parent(column) for column in transpose(matrix))
-        a, b, c = (self.to_parent(row) for row in transpose((a, b, c)))
-        return a, b, c
+        return _matrix_to_parent(self, matrix)
+
+
+def _matrix_to_parent(frame: Frame, matrix: Matrix) -> Matrix:
+    a, b, c = (frame.to_parent(column) for column in transpose(matrix))
+    a, b, c = (frame.to_parent(row) for row in transpose((a, b, c)))
+    return a, b, c
+
+
+@dataclass(frozen=True)
+class BranchFrame(JointFrame):
+    """
+    The frame of a joint that is not the first one its link carries.
+
+    Where the recursions use b, beta, d or theta themselves, they go from `branch` to this frame.
+
+    :param turned: the frame in the parent that b, beta, d, theta start from.
+    """
+
+    turned: TurnedFrame = TurnedFrame(1.0, 0.0, 0.0)
+
+    @property
+    def branch(self) -> TurnedFrame | None:
+        """Frame in the parent that b, beta, d, theta start from."""
+        return self.turned
+
+    @property
+    def inner(self) -> JointFrame:
+        """This frame, seen from `branch`."""
+        return JointFrame(self.revolute, self.b, self.cb, self.sb, self.d, self.c, self.s,
+                          self.parent)
+
+    @property
+    def foot(self) -> Vector:
+        """Where the origin would be in the parent at d = 0 [m]."""
+        return add(self.turned.to_parent(super().foot), self.turned.origin)
+
+    @property
+    def rotation(self) -> Matrix:
+        """The axes of E_i as columns in the parent."""
+        a, b, c = (self.turned.to_parent(column) for column in transpose(super().rotation))
+        return transpose((a, b, c))
+
+    @property
+    def origin(self) -> Vector:
+        """Origin of E_i in the parent [m]."""
+        return add(self.turned.to_parent(super().origin), self.turned.origin)
+
+    @property
+    def axis_in_parent(self) -> Vector:
+        """Unit vector z_i in the parent, constant."""
+        return self.turned.to_parent(super().axis_in_parent)
+
+    def to_parent(self, v: Vector) -> Vector:
+        """Return the coordinates in the parent of a vector given in E_i."""
+        return self.turned.to_parent(super().to_parent(v))
+
+    def to_link(self, v: Vector) -> Vector:
+        """Return the coordinates in E_i of a vector given in the parent."""
+        return super().to_link(self.turned.to_link(v))
+
+    def tensor_to_parent(self, tensor: Matrix) -> Matrix:
+        """Return R X R^T for a symmetric X given in E_i."""
+        return self.turned.tensor_to_parent(super().tensor_to_parent(tensor))
 
 
 def _turned(c: Scalar, s: Scalar, aa: Scalar, ab: Scalar,
@@ -151,7 +273,7 @@ BASE_FRAME = JointFrame(revolute=False, b=0.0, cb=1.0, sb=0.0, d=0.0, c=1.0, s=0
 def joint_frames(chain: Chain, q: Sequence[Scalar], cos: Function,
                  sin: Function) -> list[JointFrame]:
     """
-    Return the frames E_0..E_n; entry 0 is the base.
+    Return the frames of the base and of the m moving joints; entry 0 is the base.
 
     :param chain: the robot.
     :param q: n joint positions [rad, m], scalars.
@@ -159,14 +281,19 @@ def joint_frames(chain: Chain, q: Sequence[Scalar], cos: Function,
     :param sin: sine of such a scalar.
     """
     frames = [BASE_FRAME]
-    for joint, position in zip(chain.joints, q):
+    for joint, parent, position in zip(chain.moving, chain.parents, chain.moving_positions(q)):
         cb, sb = exact_cos_sin(joint.beta)
+        d, theta = joint.d, joint.theta
         if joint.revolute:
-            theta = position + joint.theta
-            frames.append(JointFrame(True, joint.b, cb, sb, joint.d, cos(theta), sin(theta)))
+            angle = position + theta
+            c, s = cos(angle), sin(angle)
         else:
-            c, s = exact_cos_sin(joint.theta)
-            frames.append(JointFrame(False, joint.b, cb, sb, position + joint.d, c, s))
+            d, (c, s) = position + d, exact_cos_sin(theta)
+        if not joint.branches_off:
+            frames.append(JointFrame(joint.revolute, joint.b, cb, sb, d, c, s, parent))
+        else:
+            turned = TurnedFrame(*exact_cos_sin(joint.gamma), joint.epsilon)
+            frames.append(BranchFrame(joint.revolute, joint.b, cb, sb, d, c, s, parent, turned))
     return frames
 
 

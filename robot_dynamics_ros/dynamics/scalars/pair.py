@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, Frame
 from robot_dynamics_ros.dynamics.scalars.vector import (
     ZERO,
@@ -25,9 +26,14 @@ Pair: TypeAlias = tuple[Vector, Vector]
 
 ZERO_PAIR: Pair = (ZERO, ZERO)
 
+#: Wrenches exerted by the environment at O_i in E_i, by the number i of the link.
+LinkWrenches: TypeAlias = Mapping[int, Pair]
+
 
 def summed(a: Pair, b: Pair) -> Pair:
     """Return a + b."""
+    if b is ZERO_PAIR:
+        return a
     return add(a[0], b[0]), add(a[1], b[1])
 
 
@@ -93,8 +99,26 @@ def wrench_at_last_joint(chain: Chain, wrench: Sequence[Scalar]) -> Pair:
     :param wrench: (fx, fy, fz, tx, ty, tz) exerted by the environment on the tip link, at the
         origin of the tip frame and in its axes [N, N m].
     """
+    return _wrench_at(chain.tip_pose, wrench)
+
+
+def wrenches_at_joints(chain: Chain, wrench: Sequence[Scalar]) -> LinkWrenches:
+    """
+    Return the wrenches on the tip links as force and moment at O_i in E_i.
+
+    :param chain: the robot.
+    :param wrench: six entries for each of `chain.tips`, as for `wrench_at_last_joint`.
+    """
+    result: dict[int, Pair] = {}
+    for k, tip in enumerate(chain.tips):
+        at_joint = _wrench_at(tip.pose, wrench[6 * k:6 * k + 6])
+        result[tip.joint] = summed(at_joint, result.get(tip.joint, ZERO_PAIR))
+    return result
+
+
+def _wrench_at(pose: Pose, wrench: Sequence[Scalar]) -> Pair:
     fx, fy, fz, tx, ty, tz = wrench
-    return moved_wrench(FixedFrame.at(chain.tip_pose), ((fx, fy, fz), (tx, ty, tz)))
+    return moved_wrench(FixedFrame.at(pose), ((fx, fy, fz), (tx, ty, tz)))
 
 
 def wrench_on_environment(wrench: Pair | None) -> Pair:
@@ -104,3 +128,17 @@ def wrench_on_environment(wrench: Pair | None) -> Pair:
     :param wrench: force and moment at O_n in E_n exerted by the environment; None = nothing.
     """
     return ZERO_PAIR if wrench is None else negated(wrench)
+
+
+def wrenches_on_environment(wrench: Pair | LinkWrenches | None, n: int) -> list[Pair]:
+    """
+    Return what the links 0..n exert beyond the robot: where the inward recursions start.
+
+    :param wrench: exerted by the environment: at O_n in E_n, or by link; None = nothing.
+    :param n: number of links.
+    """
+    result = [ZERO_PAIR] * (n + 1)
+    if wrench is not None:
+        for link, pair in (wrench if isinstance(wrench, Mapping) else {n: wrench}).items():
+            result[link] = negated(pair)
+    return result

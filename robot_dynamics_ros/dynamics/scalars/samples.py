@@ -21,16 +21,17 @@ def state_arrays(chain: Chain, **arrays: ArrayLike | None) -> dict[str, Array]:
     """
     Return arrays of shape (n,) or, all of them, (N, n) as float64, in the given order.
 
-    :param arrays: q, qd, qdd, tau: n entries; wrench: six entries; None = left out.
+    :param arrays: q, qd, qdd, tau: n entries; wrench: six entries for each tip; None = left out.
     :raises StateError: a wrong size or type, or single and batch mixed.
     """
     given = {name: _real_array(name, values)
              for name, values in arrays.items() if values is not None}
     first_name, first = next(iter(given.items()))
     for name, values in given.items():
-        width = 6 if name == 'wrench' else len(chain)
+        width = 6 * len(chain.tips) if name == 'wrench' else len(chain)
         if values.ndim not in (1, 2) or values.shape[-1] != width:
-            meaning = ('fx, fy, fz, tx, ty, tz' if name == 'wrench'
+            each = '' if len(chain.tips) == 1 else f' on each of {chain.tip_names}'
+            meaning = (f'fx, fy, fz, tx, ty, tz{each}' if name == 'wrench'
                        else ', '.join(chain.joint_names))
             raise StateError(f'{name} has shape {values.shape}, expected ({width},) or '
                              f'(N, {width}): {meaning}')
@@ -71,7 +72,7 @@ class Samples:
         """
         Check and take apart arrays of shape (n,) or, all of them, (N, n).
 
-        :param arrays: q, qd, qdd, tau: n entries; wrench: six entries; None = left out.
+        :param arrays: q, qd, qdd, tau: n entries; wrench: six for each tip; None = left out.
         :raises StateError: a wrong size, or single and batch mixed.
         """
         given = state_arrays(chain, **arrays)

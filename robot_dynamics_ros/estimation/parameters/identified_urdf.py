@@ -13,7 +13,8 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain, Finding
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.urdf.geometry import body_geometries
-from robot_dynamics_ros.chain.urdf.writer import Locked, carried_inertias, urdf_with_inertias
+from robot_dynamics_ros.chain.urdf.reader import Locked
+from robot_dynamics_ros.chain.urdf.writer import carried_inertias, urdf_with_inertias
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate, covariance_of
 from robot_dynamics_ros.estimation.consistency.hull import BodyHull, reach_hulls
 from robot_dynamics_ros.estimation.consistency.projection import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.tolerances import SAME_ALGEBRA
 
-from robot_dynamics_ros.chain.chain import Joint
+from robot_dynamics_ros.chain.joint import Joint
 from robot_dynamics_ros.chain.urdf.axes import DUST, JointAxis, place_frames
 
 X, Y, Z = np.eye(3)

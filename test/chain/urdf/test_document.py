@@ -78,10 +78,9 @@ BAD = {
                        "joint 'j1' on the chain is floating; choose base='a'"),
     'planar joint': (robot(LINKS + joint(kind='planar') + joint('j2', 'a', 'b')), ChainError,
                      "joint 'j1' on the chain is planar"),
-    'mimic joint': (robot(LINKS + joint() + joint('j2', 'a', 'b', inside='<mimic joint="j1"/>')),
-                    ChainError, "joint 'j2' on the chain mimics 'j1'"),
-    'several chains': (robot(LINKS + joint() + joint('j2', 'base', 'b')), ChainError,
-                       '2 moving chains; .* Candidates: a, b'),
+    'mimic of itself': (robot(LINKS + joint(inside='<mimic joint="j2"/>')
+                              + joint('j2', 'a', 'b', inside='<mimic joint="j1"/>')),
+                        ChainError, "joint 'j1' mimics itself"),
 }
 
 
@@ -98,6 +97,9 @@ def test_bad_text_is_refused_with_one_clear_line(name):
     ({'base': 'x'}, "base link 'x' does not exist; links: base, a, b"),
     ({'tip': 'x'}, "tip link 'x' does not exist"),
     ({'base': 'b', 'tip': 'a'}, "base link 'b' is not an ancestor of tip link 'a'"),
+    ({'tip': 'a', 'tips': ['b']}, 'give tip or tips, not both'),
+    ({'tips': ['a', 'x']}, "tip link 'x' does not exist"),
+    ({'locked': ['k*']}, "joint 'k\\*' to be locked matches no joint"),
     ({'tip': 'base'}, "no moving joint between 'base' and 'base'"),
     ({'locked': {'x': 0.0}}, "joint 'x' to be locked does not exist; joints: j1, j2"),
     ({'locked': {'j1': float('nan')}}, 'cannot be locked at nan'),

@@ -27,7 +27,7 @@ from robot_dynamics_ros.estimation.recordings.effort_torque import (
 from robot_dynamics_ros.motion.joint_state import JointSample
 
 #: A description with a longer chain is refused: its model would take minutes to compile.
-MAXIMUM_JOINTS = 32
+MAXIMUM_JOINTS = 64
 
 
 class Robot:

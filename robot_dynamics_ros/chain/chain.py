@@ -140,6 +140,12 @@ class Chain:
             joints.insert(follower.number - 1, follower.joint)
         return tuple(joints)
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers (1..m) of the n joints among all moving ones."""
+        followers = {follower.number for follower in self.followers}
+        return tuple(i for i in range(1, len(self.moving) + 1) if i not in followers)
+
     def moving_positions(self, q: Sequence[Any]) -> Sequence[Any]:
         """
         Return the positions of all m moving joints.

@@ -212,15 +212,19 @@ class Postures:
         chain, scene = self.scene.chain, self.scene
         first, second = scene.bodies[scene.pairs[pair, 0]], scene.bodies[scene.pairs[pair, 1]]
         first = np.where(scene.pairs[pair, 0] == FLOOR, 0, first)
-        result = np.zeros((len(sample), len(chain)))
-        for j, joint in enumerate(chain.joints):
-            moved = (first <= j) & (j < second)
-            rows, at = np.flatnonzero(moved), sample[moved]
+        result = np.zeros((len(sample), len(chain.moving)))
+        carried = np.zeros((len(chain.moving) + 1, len(chain.moving)))  # by which joints
+        for body in range(1, len(chain.moving) + 1):
+            carried[body, [i - 1 for i in chain.path(body)]] = 1.0
+        for j, joint in enumerate(chain.moving):
+            moved = carried[second, j] - carried[first, j]  # 1: the second body, -1: the first
+            rows = np.flatnonzero(moved)
+            at = sample[rows]
             axis = self.frames.rotation[j + 1, at, :, 2]
             way = (np.cross(axis, found.point[rows] - self.frames.origin[j + 1, at])
                    if joint.revolute else axis)
-            result[rows, j] = np.einsum('ki,ki->k', found.direction[rows], way)
-        return result
+            result[rows, j] = moved[rows] * np.einsum('ki,ki->k', found.direction[rows], way)
+        return np.asarray(result @ chain.coupling[0])
 
 
 def segment_distances(a0: Array, a1: Array, b0: Array, b1: Array) -> Array:

@@ -14,10 +14,10 @@ from robot_dynamics_ros.collision.parts import Part
 
 class BodyFrames(NamedTuple):
     """
-    Frames of the base (0) and of E_1..E_n in the frame of the base link, in N postures.
+    Frames of the base (0) and of E_1..E_m in the frame of the base link, in N postures.
 
-    :param rotation: (n + 1, N, 3, 3) axes.
-    :param origin: (n + 1, N, 3) origins [m].
+    :param rotation: (m + 1, N, 3, 3) axes.
+    :param origin: (m + 1, N, 3) origins [m].
     """
 
     rotation: Array
@@ -31,12 +31,14 @@ def body_frames(chain: Chain, q: Array) -> BodyFrames:
     :param chain: the robot.
     :param q: (N, n) joint positions [rad, m].
     """
-    N, n = q.shape
-    rotation, origin = np.empty((n + 1, N, 3, 3)), np.empty((n + 1, N, 3))
+    N, m = len(q), len(chain.moving)
+    rotation, origin = np.empty((m + 1, N, 3, 3)), np.empty((m + 1, N, 3))
     rotation[0], origin[0] = np.eye(3), 0.0
-    R = np.broadcast_to(chain.base_pose.rotation, (N, 3, 3))
-    p = np.broadcast_to(chain.base_pose.translation, (N, 3))
-    for i, joint in enumerate(chain.joints):
+    base = (np.broadcast_to(chain.base_pose.rotation, (N, 3, 3)),
+            np.broadcast_to(chain.base_pose.translation, (N, 3)))
+    q = np.stack(list(chain.moving_positions(list(q.T))), axis=1)
+    for i, (joint, parent) in enumerate(zip(chain.moving, chain.parents)):
+        R, p = (rotation[parent], origin[parent]) if parent else base
         at_zero = joint.pose(0.0)
         p = p + R @ at_zero.translation
         R = R @ at_zero.rotation
@@ -66,10 +68,12 @@ def levers(chain: Chain, part: Part, lower: Array, upper: Array) -> Array:
     :param lower: (n,) lowest positions [rad, m]; used for prismatic joints.
     :param upper: (n,) highest positions [rad, m]; used for prismatic joints.
     """
-    result = np.zeros(len(chain))
+    result = np.zeros(len(chain.moving))
+    low, high = (np.array(chain.moving_positions(list(limits))) for limits in (lower, upper))
+    lower, upper = np.minimum(low, high), np.maximum(low, high)
     points, radius = part.points, part.radius
-    for i in range(part.body - 1, -1, -1):
-        joint = chain.joints[i]
+    for number in reversed(chain.path(part.body)):
+        i, joint = number - 1, chain.moving[number - 1]
         off_axis = float(np.max(np.hypot(points[:, 0], points[:, 1]))) + radius
         height = 0.5 * (float(np.min(points[:, 2])) + float(np.max(points[:, 2])))
         centre = np.array([0.0, 0.0, height])
@@ -82,4 +86,4 @@ def levers(chain: Chain, part: Part, lower: Array, upper: Array) -> Array:
             points = np.concatenate([points + [0.0, 0.0, lower[i]], points + [0.0, 0.0, upper[i]]])
         pose = joint.pose(0.0)
         points = points @ pose.rotation.T + pose.translation
-    return result
+    return np.abs(chain.coupling[0]).T @ result

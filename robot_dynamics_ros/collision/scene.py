@@ -246,7 +246,7 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
     """Return the collision shapes of all links, in the frames of their bodies."""
     elements = {link.get('name'): link for link in read_document(source).root.findall('link')}
     poses = link_poses(tree, chain.base, locked_positions(tree, locked))
-    frames = [Pose.identity(), *chain.joint_poses(np.zeros(len(chain)))]
+    frames = [Pose.identity(), *chain.zero_poses()]
     places = mesh_folders(source, folders)
     parts: list[Part] = []
     unread: list[str] = []
@@ -269,7 +269,7 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
             '(folders=[...])')
     if not any(part.body for part in parts):
         raise CollisionError(f'{chain.robot} has no collision geometry between {chain.base} and '
-                             f'{chain.tip}: motions cannot be checked')
+                             f'{chain.tip_names}: motions cannot be checked')
     findings = [] if not bare else [Finding(
         'no_collision_geometry', '', 'links with a visual but no collision geometry are not '
         f'checked: {", ".join(bare)}', float(len(bare)))]
@@ -278,7 +278,7 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
 
 def body_of_links(tree: Tree, chain: Chain) -> dict[str, int]:
     """Return the body of every link: 1..n, or 0 where the chain does not move it."""
-    number = {name: i for i, name in enumerate(chain.joint_names, 1)}
+    number = {joint.name: i for i, joint in enumerate(chain.moving, 1)}
     bodies = {tree.root: 0}
     waiting = [tree.root]
     while waiting:

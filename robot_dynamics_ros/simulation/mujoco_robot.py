@@ -143,12 +143,16 @@ def mjcf(chain: Chain, step: float) -> str:
     option = ElementTree.SubElement(top, 'option', timestep=_text(step), tolerance='1e-12',
                                     gravity=_text(*chain.gravity), integrator='implicitfast')
     ElementTree.SubElement(option, 'flag', contact='disable', energy='enable')
-    body = ElementTree.SubElement(top, 'worldbody')
-    before, physics = chain.base_pose, chain.joint_physics
-    for i, (joint, link) in enumerate(zip(chain.joints, bodies(chain))):
-        body = ElementTree.SubElement(body, 'body', _place(before @ joint.pose()),
+    if chain.followers:
+        raise ParameterError('MuJoCo as engine has no joints that follow others; lock them, or '
+                             "simulate this robot with engine 'own'")
+    placed = [ElementTree.SubElement(top, 'worldbody')]
+    physics = chain.joint_physics
+    for i, (joint, parent, link) in enumerate(zip(chain.joints, chain.parents, bodies(chain))):
+        pose = joint.pose() if parent else chain.base_pose @ joint.pose()
+        body = ElementTree.SubElement(placed[parent], 'body', _place(pose),
                                       name=chain.link_names[i])
-        before = Pose(np.eye(3), np.zeros(3))
+        placed.append(body)
         ElementTree.SubElement(
             body, 'joint', name=joint.name, type=_type(joint), axis='0 0 1',
             armature=_text(physics.rotor_inertia[i]), damping=_text(physics.viscous[i]),

@@ -206,9 +206,9 @@ class SlowMotion:
 def _unit_moments(chain: Chain, first: int) -> list[list[Inertia]]:
     """Return links with one unit of mass or first moment, for the links from `first` outward."""
     result = []
-    for i in range(first, len(chain)):
+    for i in range(first, len(chain.links)):
         for unit in np.eye(4):
-            links = [Inertia.zero()] * len(chain)
+            links = [Inertia.zero()] * len(chain.links)
             links[i] = replace(Inertia.zero(), mass=float(unit[0]), first_moment=unit[1:])
             result.append(links)
     return result

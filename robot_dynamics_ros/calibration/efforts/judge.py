@@ -200,7 +200,8 @@ class EffortJudge:
         heaviest = sum(link.mass for link in self._chain.links)
         # a tool that the URDF has and the robot has not is a negative one: a part of the weight
         weakest = min(1.0 / joints[j].gain for j in shown)
-        least = -self._chain.links[-1].mass if weakest > _LEFT_OVER else 0.0
+        tool = self._chain.links[self._chain.tips[0].joint - 1].mass
+        least = -tool if weakest > _LEFT_OVER else 0.0
         plausible = least <= p[0] < heaviest
         explains = left < _PAYLOAD * sum(before) + _PAYLOAD_REST * len(b)
         return float(p[0]) if plausible and explains else np.nan

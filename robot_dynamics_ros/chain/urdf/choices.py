@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from robot_dynamics_ros.chain.urdf.tree import Tree, TreeJoint
 
-#: Names of links at the end of an arm, the best first.
+#: Names of links at the end of an arm.
 _END_LINKS = ('tool0', 'tcp', 'tool', 'flange', 'hand', 'palm', 'ee', 'end_effector', 'gripper')
+
+#: Names of links that a hand carries, but nobody works with.
+_SENSOR = re.compile('led|camera|optical|motor|sensor|imu|accelerometer', re.IGNORECASE)
 
 #: Names of joints that belong to a hand.
 _FINGER = re.compile('finger|thumb|gripper|knuckle|hand|claw|jaw|index|middle|ring_|pinky|little',
@@ -89,15 +92,15 @@ def _carries_motion(tree: Tree, link: str, moves: Callable[[TreeJoint], bool]) -
 
 
 def _end_link(tree: Tree, link: str, moves: Callable[[TreeJoint], bool]) -> str:
-    """Return the best known link among those that are fixed to `link`."""
-    fixed, waiting = [link], [link]
+    """Return the outermost link fixed to `link` that is named like an end; else `link`."""
+    fixed = {link: 0}  # with the number of fixed joints between
+    waiting = [link]
     while waiting:
-        for joint in tree.children(waiting.pop()):
+        inner = waiting.pop()
+        for joint in tree.children(inner):
             if not moves(joint):
-                fixed.append(joint.child)
+                fixed[joint.child] = fixed[inner] + 1
                 waiting.append(joint.child)
-    for word in _END_LINKS:
-        for name in fixed:
-            if re.search(rf'(^|[_/-]){word}($|[_/-])', name, re.IGNORECASE):
-                return name
-    return link
+    named = [name for name in fixed if not _SENSOR.search(name)
+             and re.search(rf'(^|[_/-])({"|".join(_END_LINKS)})($|[_/-])', name, re.IGNORECASE)]
+    return max(named, key=lambda name: fixed[name]) if named else link

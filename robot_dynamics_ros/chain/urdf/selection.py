@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from robot_dynamics_ros.chain.urdf.choices import choices
 from robot_dynamics_ros.chain.urdf.tree import Leader, Tree, TreeJoint
 from robot_dynamics_ros.errors import ChainError
 
@@ -34,8 +35,8 @@ def selected_joints(tree: Tree, base: str, tips: Sequence[str],
 
     :param tree: the robot.
     :param base: base link.
-    :param tips: tip links; none = all joints below the base, with the links of the last moving
-        joints as tips.
+    :param tips: tip links; none = all joints below the base. The tip of a single chain is then
+        the link of its last moving joint, those of a tree are what `choices` finds.
     :param frozen: joints that do not move.
     :raises ChainError: a tip that is not below the base.
     """
@@ -60,8 +61,10 @@ def selected_joints(tree: Tree, base: str, tips: Sequence[str],
     if tips:
         ends = [(tip, carriers[tip]) for tip in dict.fromkeys(tips)]
         return SelectedJoints(moving, parents, leaders, [end for end in ends if end[1]])
-    last = [i for i in range(1, len(moving) + 1) if i not in parents]
-    return SelectedJoints(moving, parents, leaders, [(moving[i - 1].child, i) for i in last])
+    ends = [(moving[i - 1].child, i) for i in range(1, len(moving) + 1) if i not in parents]
+    if len(ends) > 1:
+        ends = [(choice.tip, carriers[choice.tip]) for choice in choices(tree, base, frozen)]
+    return SelectedJoints(moving, parents, leaders, ends)
 
 
 def path_between(tree: Tree, base: str, tip: str) -> list[TreeJoint]:

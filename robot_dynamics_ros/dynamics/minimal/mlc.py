@@ -207,7 +207,7 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
         if not (check.complete and check.minimal):
             count = len(forms.names)
             forms = numeric_forms(chain, W)
-            findings = (_disagreement(set, count, len(forms.names)),)
+            findings = (_disagreement(chain, set, count, len(forms.names)),)
             set = 'numeric' if set in ('lin', 'khalil') else set
     B = forms.matrix
     return MlcSet(set=set, joint_names=chain.joint_names, names=forms.names, units=forms.units,
@@ -217,11 +217,13 @@ def minimal_parameters(chain: Chain, set: str = 'lin') -> MlcSet:
                   r=groups.r, s=groups.s, findings=findings)
 
 
-def _disagreement(closed_form: str, count: int, rank: int) -> Finding:
+def _disagreement(chain: Chain, closed_form: str, count: int, rank: int) -> Finding:
+    why = ('Joints that follow others move links together' if chain.followers else
+           'Without gravity, axes that meet in one point do this; with gravity, axes that are '
+           'nearly parallel')
     return Finding('numeric_set', '',
                    f"the closed form of set '{closed_form}' has {count} elements but the torque "
-                   f'shows {rank}: the numeric set is used. Without gravity, axes that meet in '
-                   'one point do this; with gravity, axes that are nearly parallel', float(rank))
+                   f'shows {rank}: the numeric set is used. {why}', float(rank))
 
 
 def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia,

@@ -140,21 +140,26 @@ def reach_hulls(chain: Chain, bodies: Sequence[Inertia],
     :param bodies: inertia of each body, in its frame E_i.
     :param known: further points (k, 3) of each body, in its frame E_i; None = none.
     """
-    n = len(chain)
-    after = [joint.pose().translation for joint in chain.joints[1:]]
-    ends = [*after, chain.tip_pose.translation]
-    length = float(sum(np.linalg.norm(end) for end in ends))
     strokes = [np.array([q for q in (joint.lower, joint.upper) if np.isfinite(q)])
-               for joint in chain.joints]
+               for joint in chain.moving]
+    outward: list[list[Array]] = [[] for _ in chain.moving]  # from a joint to those it carries
+    for joint, parent in zip(chain.moving, chain.parents):
+        if parent:
+            outward[parent - 1].append(joint.pose().translation)
+    for tip in chain.tips:
+        outward[tip.joint - 1].append(tip.pose.translation)
+    length = float(sum(max((np.linalg.norm(end) for end in ends), default=0.0)
+                       for ends in outward))
     hulls = []
     for i, body in enumerate(bodies):
-        points = [np.zeros((1, 3)), ends[i][None], *([known[i]] if known is not None else []),
-                  _extent(body)]
-        if not chain.joints[i].revolute:
+        points = [np.zeros((1, 3)), *(end[None] for end in outward[i]),
+                  *([known[i]] if known is not None else []), _extent(body)]
+        if not chain.moving[i].revolute:
             points.append(-strokes[i][:, None] * np.array([0.0, 0.0, 1.0]))
-        if i + 1 < n and not chain.joints[i + 1].revolute:
-            across = chain.joints[i + 1].pose().rotation[:, 2]
-            points.append(ends[i] + strokes[i + 1][:, None] * across)
+        for k, (joint, parent) in enumerate(zip(chain.moving, chain.parents)):
+            if parent == i + 1 and not joint.revolute:
+                pose = joint.pose()
+                points.append(pose.translation + strokes[k][:, None] * pose.rotation[:, 2])
         corners = np.concatenate(points)
         margin = REACH_MARGIN * max(length, _SHORTEST_ARM)
         low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin

@@ -125,13 +125,14 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
     if estimate.joint_names != chain.joint_names:
         raise ParameterError(f'the estimate is for {", ".join(estimate.joint_names)}, the chain '
                              f'has {", ".join(chain.joint_names)}')
-    known = [Inertia.zero()] * len(chain) if carried is None else list(carried)
+    known = [Inertia.zero()] * len(chain.links) if carried is None else list(carried)
     fixed = np.concatenate([body.standard_parameters for body in known])
     own = [Inertia.from_standard_parameters(row)
            for row in (chain.standard_parameters - fixed).reshape(-1, 10)]
     spaces = reach_hulls(chain, own) if hulls is None else tuple(hulls)
-    if len(spaces) != len(chain):
-        raise ParameterError(f'{len(spaces)} hulls were given, the chain has {len(chain)} links')
+    if len(spaces) != len(chain.links):
+        raise ParameterError(f'{len(spaces)} hulls were given, the chain has '
+                             f'{len(chain.links)} links')
     W = stacked_regressor(chain) @ estimate.right_inverse
     rows, weights = _weights(estimate, covariance, W)
     target = estimate.values - estimate.matrix @ fixed
@@ -150,7 +151,7 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
     problem, scale = _problem(space, weights @ B[rows], weights @ target[rows], bounds)
     belief = _LITTLE_BELIEF if covariance is None else _BELIEF
     found, changed = _solved(problem, start, max(belief * scale**2, _LEAST_BELIEF))
-    split = ENTRIES * len(chain)
+    split = ENTRIES * len(chain.links)
     rotor = np.zeros(len(chain))
     rotor[[chain.joint_names.index(name) for name in rotors]] = found.z[split:] * scales
     result = chain.with_standard_parameters(space.to_parameters @ found.z[:split] + fixed)
@@ -205,11 +206,12 @@ def _rotor_columns(chain: Chain, estimate: MlcSet, rotors: Sequence[str],
     columns, scales = [], []
     for name in rotors:
         j = chain.joint_names.index(name)
+        place = [joint.name for joint in chain.moving].index(name)
         grouped = choice.grouping[:, choice.all_names.index(f'Ia{j + 1}')]
         part = dict(zip((choice.names[k] for k in minimal), grouped[minimal]))
         # the inertia of a link may be that of a point on the axis: its space has an extent
         scale = max(body.tensor[2, 2] if chain.joints[j].revolute else body.mass
-                    for body in (reference.bodies[j], reference.start[j]))
+                    for body in (reference.bodies[place], reference.start[place]))
         columns.append(scale * to_estimate @ [part.get(each, 0.0) for each in choice.mlc.names])
         scales.append(scale)
     return np.column_stack(columns), np.array(scales)

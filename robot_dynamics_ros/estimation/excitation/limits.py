@@ -163,8 +163,8 @@ class HeightPoints:
         candidates = [(f'the centre of mass of {name}', i, vector(link.centre_of_mass))
                       for i, (name, link) in enumerate(zip(chain.link_names, chain.links), 1)
                       if link.mass > 0.0]
-        tip = vector(chain.tip_pose.translation)
-        candidates.append((f'the tip {chain.tip}', len(chain), tip))
+        candidates += [(f'the tip {tip.link}', tip.joint, vector(tip.pose.translation))
+                       for tip in chain.tips]
         everything = cls(chain, *zip(*candidates))
         moving = np.ptp(everything.heights(sample_positions(chain)), axis=0) > _STILL
         kept = [each for each, moves in zip(candidates, moving) if moves]
@@ -184,7 +184,8 @@ class HeightPoints:
         frames = Samples.of(self.chain, q=q).frames
         result = np.empty((len(q), len(self.points)))
         for k, (link, point) in enumerate(zip(self.links, self.points)):
-            for frame in frames[link:0:-1]:
+            for number in reversed(self.chain.path(link)):
+                frame = frames[number]
                 point = add(frame.to_parent(point), frame.origin)
             result[:, k] = dot(up_in_0, point) + base
         return result

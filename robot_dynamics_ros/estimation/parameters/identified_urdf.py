@@ -68,8 +68,10 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
     :raises UrdfError: the text cannot be changed, or does not belong to the chain.
     """
     known = Inertia.zero() if payload is None else payload
-    *inner, last = carried_inertias(source, chain, locked)
-    carried = [*inner, last + known.seen_from(chain.tip_pose)]
+    carried = list(carried_inertias(source, chain, locked))
+    if payload is not None:
+        end = chain.tip_called()
+        carried[end.joint - 1] = carried[end.joint - 1] + known.seen_from(end.pose)
     hulls, unread = _hulls(source, chain, carried, locked, folders)
     rotors = [name for name, value in zip(chain.joint_names, estimate.joint_physics.rotor_inertia)
               if np.isnan(value)]
@@ -77,7 +79,7 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
         chain, estimate.mlc, covariance=minimal_covariance(estimate), carried=carried,
         hulls=hulls, mass=None if mass is None else mass + known.mass,
         mass_tolerance=mass_tolerance, rotors=rotors, recorded=recorded)
-    unloaded = inertias.chain.with_payload(
+    unloaded = inertias.chain if payload is None else inertias.chain.with_payload(
         Inertia.from_standard_parameters(-known.standard_parameters))
     robot = unloaded.with_joint_physics(estimate.joint_physics)
     text = urdf_with_inertias(source, robot, locked=locked, note=_note(estimate, inertias))

@@ -78,10 +78,16 @@ def _of_joint(of_term: dict[str, Array], name: str) -> float:
 
 def composite_sizes(chain: Chain) -> tuple[Array, Array]:
     """Return mass [kg] and reach [m] of the links from every joint outward, (n,) each."""
-    masses = np.array([link.mass for link in chain.links])
-    mass = np.maximum(np.cumsum(masses[::-1])[::-1], _SMALLEST_MASS)
+    mass = np.array([link.mass for link in chain.links])
     own = np.nan_to_num([np.linalg.norm(link.centre_of_mass) if link.mass > 0.0 else 0.0
                          for link in chain.links])
-    steps = [np.hypot(joint.b, joint.d) for joint in chain.joints[1:]]
-    reach = np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]]) + own
-    return mass, np.maximum(reach, _SMALLEST_REACH)
+    outward = np.zeros(len(mass))  # along the longest branch
+    for j in range(len(mass), 0, -1):
+        joint, parent = chain.moving[j - 1], chain.parents[j - 1]
+        if parent:
+            mass[parent - 1] += mass[j - 1]
+            outward[parent - 1] = max(outward[parent - 1],
+                                      outward[j - 1] + np.hypot(joint.b, joint.d))
+    joints = [number - 1 for number in chain.numbers]
+    return (np.maximum(mass, _SMALLEST_MASS)[joints],
+            np.maximum(outward + own, _SMALLEST_REACH)[joints])

@@ -96,8 +96,13 @@ class Analysis:
             self._begun = True
             self.folder.log('\n'.join(self._early))
         for stage in MOVING:
-            if path := self.folder.keep_interrupted(stage.value, self.chain, self._description):
-                self.note(f'{stage.value}: was interrupted; what it had recorded: {path}')
+            try:
+                path = self.folder.keep_interrupted(stage.value, self.chain, self._description)
+            except RobotDynamicsError as error:
+                self.note(f'{stage.value}: was interrupted; {error}')
+            else:
+                if path is not None:
+                    self.note(f'{stage.value}: was interrupted; what it had recorded: {path}')
 
     def note(self, text: str) -> None:
         """Write lines to the log, as soon as there is one, and tell them."""

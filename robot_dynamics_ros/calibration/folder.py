@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from robot_dynamics_ros.calibration.journal import Journal, journal_path, repair
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf_text
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, RecordingError, RobotDynamicsError
 from robot_dynamics_ros.estimation.recordings.files import read_recording, write_recording
 from robot_dynamics_ros.estimation.recordings.recording import Recording
-from robot_dynamics_ros.files.atomic_file import write_atomically
+from robot_dynamics_ros.files.atomic_file import set_aside, write_atomically
 from robot_dynamics_ros.files.bounds import one_line, read_bounded
 from robot_dynamics_ros.files.checked_yaml import mapping, name, names, read_yaml, row
 
@@ -232,13 +233,19 @@ class CalibrationFolder:
         :param stage: name of the stage.
         :param chain: the robot.
         :param description: URDF text, which the bag holds, too.
+        :raises RecordingError: it cannot be read, and was set aside: the next call has nothing.
         """
-        found = self.interrupted(stage, chain)
+        try:
+            found = self.interrupted(stage, chain)
+        except RobotDynamicsError as error:  # the power failed, for example
+            aside = set_aside(journal_path(self._recording, stage))
+            raise RecordingError(f'{error}; set aside as {aside.name}') from error
         path = None if found is None else self.add_recording(f'{stage} interrupted', found,
                                                              description)
         if path is not None:
             self.add_stage(stage, 'interrupted: the program was ended', path)
-        journal_path(self._recording, stage).unlink(missing_ok=True)
+        with suppress(OSError):  # not a file, or not ours: it is left alone
+            journal_path(self._recording, stage).unlink(missing_ok=True)
         return path
 
     def recording_paths(self, stage: str) -> Sequence[Path]:

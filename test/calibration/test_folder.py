@@ -7,7 +7,8 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros.calibration.folder import CalibrationFolder, ChainChoice
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.calibration.journal import journal_path
+from robot_dynamics_ros.errors import ParameterError, RecordingError
 
 
 @pytest.fixture
@@ -38,3 +39,16 @@ def test_a_description_that_is_a_pipe_is_not_waited_for(folder):
     os.mkfifo(folder.description)
     with pytest.raises(ParameterError, match='it is not a file'):
         folder.robot()
+
+
+def test_a_journal_that_the_power_has_spoiled_is_set_aside(folder):
+    """Every attempt to go on ended at it."""
+    chain, _ = folder.robot()
+    path = journal_path(folder.path / 'recording', 'slow motion')
+    path.parent.mkdir()
+    header = 't,q_joint_1,q_joint_2,tau_joint_1,tau_joint_2'
+    path.write_bytes(b'\n'.join([header.encode(), bytes(100), b'1,1,1,1,1', b'']))
+    with pytest.raises(RecordingError, match=r'set aside as slow_motion\.part\.csv\.damaged'):
+        folder.keep_interrupted('slow motion', chain, '')
+    assert folder.keep_interrupted('slow motion', chain, '') is None
+    assert not path.exists()

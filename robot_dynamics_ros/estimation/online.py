@@ -21,6 +21,7 @@ from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
 from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.recursion.stream_blocks import StreamBlocks
+from robot_dynamics_ros.estimation.recursion.stream_columns import StreamColumns
 from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
 from robot_dynamics_ros.estimation.regression.least_squares import without_negative
 from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
@@ -68,26 +69,30 @@ class OnlineEstimator:
     :param horizon: time of motion after which the weight of a sample has fallen to 1/e [s].
     :param prior_strength: confidence in the parameters of the chain; 1 = their errors may be
         as large as the links.
+    :param load_friction: learn friction under load in all joints; the friction law of the chain
+        (static, asymmetric, presliding, under load) is learned in any case.
     :param compiled: compile the recursion by numba; None = where numba is installed.
     :raises ParameterError: a cut-off frequency or horizon that is not positive.
     """
 
     def __init__(self, chain: Chain, *, effort: EffortSemantics | None = None,
                  cutoff: float = 10.0, horizon: float = 60.0, prior_strength: float = 1.0,
-                 compiled: bool | None = None) -> None:
+                 load_friction: bool = False, compiled: bool | None = None) -> None:
         if not (cutoff > 0.0 and horizon > 0.0):
             raise ParameterError('online estimation: cutoff and horizon must be positive, got '
                                  f'{cutoff} Hz and {horizon} s')
         self.chain = chain
         self._effort = effort or EffortSemantics.torque(len(chain))
         self._terms = TorqueTerms(chain, gravity_removed=self._effort.gravity_removed)
-        self.unknowns = self._terms.choice()
-        self._columns = list(self.unknowns.columns)
+        law = FrictionLaw.of(chain.joint_physics)
+        if load_friction:
+            law = replace(law, loaded=np.ones_like(law.loaded))
+        self._columns = StreamColumns(self._terms, law)
+        self.unknowns = self._columns.unknowns
         self._cutoff, self._horizon = float(cutoff), float(horizon)
         self._strength, self._compiled = prior_strength, compiled
         self._not_negative = not_negative(self.unknowns.names, self._effort.side)
         self._payload = np.zeros(len(self.unknowns.mlc))
-        self._law = FrictionLaw.plain(len(chain), chain.joint_physics.coulomb_velocity)
         self._possible = PossibleStates(chain)
         self.reset()
 
@@ -95,6 +100,7 @@ class OnlineEstimator:
         """Forget everything and restart; the known payload is kept."""
         self._sampler = StreamSampler(self.chain, self._effort, self._cutoff)
         self._recursion: RecursiveLeastSquares | None = None
+        self._columns.reset()
         self._blocks = StreamBlocks(len(self.unknowns), len(self.chain), np.inf)
         self._cut = CutOut()
         self._fastest = np.zeros(len(self.chain))
@@ -190,10 +196,10 @@ class OnlineEstimator:
         """
         recursion = self._recursion
         state = [np.asarray(each, dtype=np.float64)[None] for each in (q, qd, qdd)]
-        rows = self._terms.regressor(*state)[0][:, self._columns]
         if recursion is None:
             n = len(self.chain)
             return np.zeros(n), np.full(n, np.inf)
+        rows = self._columns.at(state[0], state[1], state[2], recursion.x)[0]
         spread = np.linalg.solve(recursion.triangle.T, rows.T)
         variance = np.sum(spread ** 2, axis=0) + recursion.residual_sigma ** 2
         return np.asarray(rows @ recursion.solution().x), np.sqrt(variance)
@@ -244,15 +250,15 @@ class OnlineEstimator:
         """Return the state of the estimator, for `restore`; empty before the first samples."""
         if self._recursion is None:
             return {}
-        return {**self._recursion.state(), **self._blocks.state(), 'law': self._law.numbers,
-                'load': self._payload, 'fastest': self._fastest,
+        return {**self._recursion.state(), **self._blocks.state(),
+                'law': self._columns.law.numbers, 'load': self._payload, 'fastest': self._fastest,
                 'averages': np.array([self._gain, 0.0]), 'squares': self._squares,
                 'moved': self._moved}
 
     def continues(self, other: OnlineEstimator) -> bool:
         """Return whether another estimator can continue from this one's state."""
         return (self.unknowns.mlc.model_hash == other.unknowns.mlc.model_hash
-                and np.array_equal(self._law.numbers, other._law.numbers))
+                and np.array_equal(self._columns.law.numbers, other._columns.law.numbers))
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """
@@ -264,8 +270,9 @@ class OnlineEstimator:
         self.reset()
         if not state:
             return
-        plain = FrictionLaw.plain(len(self.chain), self._law.coulomb_velocity)
-        if not np.array_equal(state.get('law', plain.numbers), self._law.numbers):
+        law = self._columns.law
+        plain = FrictionLaw.plain(len(self.chain), law.coulomb_velocity)
+        if not np.array_equal(state.get('law', plain.numbers), law.numbers):
             raise ParameterError('online estimation: the state belongs to another friction law '
                                  '(coulomb_velocity, Stribeck velocity, presliding, friction '
                                  'under load or asymmetry of the joints)')
@@ -301,13 +308,13 @@ class OnlineEstimator:
         if not np.any(np.isfinite(state.tau)):  # without a torque nothing is learned or forgotten
             self._frozen = True
             return None
-        Y = self._terms.regressor(state.q[None], state.qd[None], state.qdd[None])[0]
+        Y = self._columns.along(state.q, state.qd, state.qdd, recursion.x)
         if not np.isfinite(Y).all():  # once absorbed, it would never leave the triangle
             self._cut += CutOut(invalid_state=1)
             return None
         motion = np.stack([state.qd, state.qdd]) ** 2
         self._moved += (motion - self._moved) / min(recursion.samples + 1.0, _MEMORY)
-        sample = np.ascontiguousarray(Y[:, self._columns]), state.tau
+        sample = np.ascontiguousarray(Y), state.tau
         error = None
         far = far_off(recursion, sample, np.sqrt(self._squares[1]))
         for each in self._outliers.passed(sample, far):
@@ -337,9 +344,8 @@ class OnlineEstimator:
         lasting = _SHORTEST * recursion.horizon / self._horizon
         if recursion.samples <= min(_MEMORY, max(_FEWEST, lasting)):
             return False
-        Y = self._terms.regressor(*self._possible.states(*np.sqrt(self._moved)))
-        whole, worst = self._possible.relative_spread(Y[:, :, self._columns], recursion.x,
-                                                      covariance)
+        Y = self._columns.at(*self._possible.states(*np.sqrt(self._moved)), recursion.x)
+        whole, worst = self._possible.relative_spread(Y, recursion.x, covariance)
         return whole < _CONVERGED and worst < _CONVERGED_JOINT
 
     def _predicts(self, recursion: RecursiveLeastSquares) -> bool:
@@ -364,7 +370,7 @@ class OnlineEstimator:
             size = len(unknowns)
             return MlcEstimate(
                 chain.robot, chain.base, chain.tip, mlc.with_values(unknowns.minimal(x)),
-                unknowns.physics(x, None), (False,) * len(mlc), unknowns.names,
+                unknowns.physics(x, self._columns.law), (False,) * len(mlc), unknowns.names,
                 np.full((size, size), np.nan), 0, float('inf'), np.full(len(chain), np.nan),
                 EstimateState.FROM_URDF)
         solution = recursion.solution()
@@ -385,6 +391,6 @@ class OnlineEstimator:
             state = EstimateState.CONVERGED
         return MlcEstimate(
             chain.robot, chain.base, chain.tip, mlc.with_values(unknowns.minimal(x)),
-            unknowns.physics(x, None), tuple(known.get(name, False) for name in mlc.names),
-            unknowns.names, covariance, recursion.samples, recursion.condition_number,
-            recursion.residual_sigma, state)
+            unknowns.physics(x, self._columns.law),
+            tuple(known.get(name, False) for name in mlc.names), unknowns.names, covariance,
+            recursion.samples, recursion.condition_number, recursion.residual_sigma, state)

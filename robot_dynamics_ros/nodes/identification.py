@@ -48,6 +48,9 @@ class IdentificationNodeSettings(LearningNodeSettings):
     force_sensor: bool = setting(
         False, 'a sensor at the tip publishes on wrench what the environment exerts on the tip '
         'link, at its origin and in its frame; without a fresh wrench nothing is learned')
+    load_friction: bool = setting(
+        False, 'learn friction under load in all joints; the friction law of the joints file is '
+        'learned in any case')
     prior_strength: float = setting(1.0, 'strength of the belief in the URDF', minimum=1e-6,
                                     maximum=1e6)
     publish_period: float = setting(1.0, 'time between two messages on ~/mlc [s]', minimum=0.05,
@@ -96,7 +99,8 @@ class IdentificationNode(LearningNode):
         self.catch_up()  # what has come belongs to the previous robot
         p, old = self.settings, self._estimator
         estimator = OnlineEstimator(robot.chain, effort=robot.effort_semantics, cutoff=p.cutoff,
-                                    horizon=p.horizon, prior_strength=p.prior_strength)
+                                    horizon=p.horizon, prior_strength=p.prior_strength,
+                                    load_friction=p.load_friction)
         if old is not None and old.continues(estimator):
             estimator.restore(old.state())
             self.get_logger().info('a new description of the same robot: learning continues')

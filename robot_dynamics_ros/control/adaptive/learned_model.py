@@ -112,8 +112,27 @@ class LearnedModel:
 
     def torque(self, theta: Array, columns: TorqueColumns) -> Array:
         """Return the torque (n,) [N m, N] for values (m,) of the unknowns."""
-        torque, rise = self.linear_torque(theta, columns), self.friction_rise(columns)
+        torque = self.linear_torque(theta, columns)
+        load = None
+        if self.model.joint_physics.load_friction is not None:
+            # what the motors carry: links and rotors
+            links = columns.links @ self.links(theta)
+            if self._to_motors is not None:
+                links = np.asarray(np.linalg.solve(self._to_motors.T, links))
+            load = np.asarray(links + self.joints(theta)[0] * columns.joints[0])
+        rise = self.friction_rise(columns, load)
         return torque if rise is None else torque + rise
+
+    def carried(self, theta: Array, columns: TorqueColumns, torque: Array) -> Array:
+        """
+        Return what links and rotors take of a torque at every motor (n,) [N m, N].
+
+        :param theta: (m,) values of the unknowns.
+        :param columns: what the parameters are multiplied with, rotors left out.
+        :param torque: (n,) torque of the joints [N m, N].
+        """
+        motors = torque if self._to_motors is None else np.linalg.solve(self._to_motors.T, torque)
+        return np.asarray(motors - np.add.reduce(self.joints(theta) * columns.joints))
 
     def linear_torque(self, theta: Array, columns: TorqueColumns) -> Array:
         """Return the torque (n,) that is linear in the parameters [N m, N]."""
@@ -124,13 +143,27 @@ class LearnedModel:
             own = self._to_motors.T @ own
         return np.asarray(columns.links @ values[:self._p] + own)
 
-    def friction_rise(self, columns: TorqueColumns) -> Array | None:
-        """Return the rise of friction towards standstill (n,), which is known [N m, N]."""
+    def friction_rise(self, columns: TorqueColumns, load: Array | None = None) -> Array | None:
+        """
+        Return what a friction law adds to Coulomb and viscous friction (n,), known [N m, N].
+
+        Static friction, friction under load, asymmetry; None where the law has none of them.
+
+        :param columns: what the parameters are multiplied with.
+        :param load: (n,) torque of links and rotors at the motors [N m, N]; None = not known.
+        """
         physics = self.model.joint_physics
-        if physics.static is None:
+        velocity, direction = columns.joints[1], columns.joints[2]
+        parts: list[Array] = []
+        if physics.static is not None:
+            parts.append(dry_friction(physics, velocity) - physics.coulomb * direction)
+        if physics.load_friction is not None and load is not None:
+            parts.append(physics.load_friction * np.abs(load) * direction)
+        if physics.viscous_asymmetry is not None:
+            parts.append(physics.viscous_asymmetry * np.abs(velocity))
+        if not parts:
             return None
-        velocity = columns.joints[1]
-        own = dry_friction(physics, velocity) - physics.coulomb * columns.joints[2]
+        own = np.add.reduce(parts)
         return np.asarray(own if self._to_motors is None else self._to_motors.T @ own)
 
     def unknown_columns(self, columns: TorqueColumns) -> Array:

@@ -70,7 +70,10 @@ class PredictionError:
         p = W.size
         Y = self._filter.update(np.concatenate([W.ravel(), rotors.ravel()]),
                                 np.concatenate([Z.ravel(), friction.ravel()]), step)
-        rise_before, self._rise = self._rise, learned.friction_rise(TorqueColumns(Z, friction))
+        now_at = TorqueColumns(Z, friction)
+        load = (None if self._applied is None
+                else learned.carried(theta, now_at, self._applied))
+        rise_before, self._rise = self._rise, learned.friction_rise(now_at, load)
         if self._applied is None:
             return np.zeros_like(theta)
         keep, before, now = filter_weights(self._filter.cutoff, step)

@@ -137,16 +137,29 @@ def _arm_torque(model: Model, part: SmoothedSamples, effort: EffortSemantics) ->
             - removed_weight(model.gravity_torque, part.q, effort))
 
 
+def uncertain_columns(model: Model, estimate: MlcEstimate) -> tuple[list[int], Array]:
+    """
+    Return the columns of the arm whose parameters are uncertain, and their covariance.
+
+    Empty where nothing is known about it: parameters of a URDF, or of another minimal set.
+
+    :param model: model of the arm.
+    :param estimate: its parameters.
+    """
+    columns = dict(zip(model.columns, range(len(model.columns))))
+    places = [k for k, name in enumerate(estimate.unknowns) if name in columns]
+    covariance = estimate.covariance[np.ix_(places, places)]
+    if estimate.mlc.set != model.mlc.set or not np.all(np.isfinite(covariance)):
+        return [], np.zeros((0, 0))
+    return [columns[estimate.unknowns[k]] for k in places], np.asarray(covariance)
+
+
 def _arm_covariance(found: Fit, rows: Rows, arm: Rows, estimate: MlcEstimate,
                     model: Model) -> Array:
     """Return the covariance (10, 10) due to the uncertainty of the arm's parameters."""
-    columns = dict(zip(model.columns, range(len(model.columns))))
-    places = [k for k, name in enumerate(estimate.unknowns) if name in columns]
-    if estimate.mlc.set != model.mlc.set or not places:
-        return np.zeros((len(found.x), len(found.x)))
-    A = arm.Y[:, :, [columns[estimate.unknowns[k]] for k in places]]
-    response = _response(found, rows, A)
-    return np.asarray(response @ estimate.covariance[np.ix_(places, places)] @ response.T)
+    columns, covariance = uncertain_columns(model, estimate)
+    response = _response(found, rows, arm.Y[:, :, columns])
+    return np.asarray(response @ covariance @ response.T)
 
 
 def _response(found: Fit, rows: Rows, columns: Array) -> Array:

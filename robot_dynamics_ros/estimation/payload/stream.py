@@ -19,10 +19,18 @@ from robot_dynamics_ros.estimation.payload.estimate import (
     payload_estimate,
     scaled_with_efforts,
 )
-from robot_dynamics_ros.estimation.payload.identify import ERROR_LIMIT, PayloadTerms, arm_model
+from robot_dynamics_ros.estimation.payload.identify import (
+    ERROR_LIMIT,
+    PayloadTerms,
+    arm_model,
+    uncertain_columns,
+)
 from robot_dynamics_ros.estimation.recordings.effort_torque import torque_shares
+from robot_dynamics_ros.estimation.recursion.stream_blocks import StreamBlocks
+from robot_dynamics_ros.estimation.regression.prior import Prior
 
 _SIZE = len(PRIOR_SIGMA)
+_PRIOR = Prior(np.zeros(_SIZE), PRIOR_SIGMA)
 
 
 class PayloadEstimator:
@@ -34,6 +42,10 @@ class PayloadEstimator:
     come from the identification of the arm and are constant: the result is exactly that of a
     weighted least squares, and a new payload counts as much as the first one. Weights learned from
     the errors, as for an arm, would mistake a new payload for noise.
+
+    Standard deviations come from the jackknife over blocks of the stream, since neighbouring
+    samples are alike and so are errors of the arm's model; those of the arm's parameters and of
+    the gains of the drives, which no stretch of time shows, are added.
 
     :param chain: the robot.
     :param estimate: its parameters without payload; `residual_rms` weights the joints.
@@ -61,6 +73,8 @@ class PayloadEstimator:
         self._shares_of_one = torque_shares(np.eye(n), self._effort).reshape(n, n * n)
         rms = np.nan_to_num(np.asarray(estimate.residual_rms))
         self._noise = np.maximum(rms, 1e-3 * max(float(np.max(rms)), 1.0))
+        self._uncertain, self._arm_covariance = uncertain_columns(self._model, estimate)
+        self._memory = float(memory)
         self._fading = 1.0 if np.isinf(memory) else float(np.exp(-0.5 / memory))
         self._correlation, self._error_limit = float(correlation), float(error_limit)
         self.reset()
@@ -69,6 +83,8 @@ class PayloadEstimator:
         """Forget the payload."""
         self._triangle = np.zeros((_SIZE + 1, _SIZE + 1))
         self._by_drive = np.zeros((_SIZE, len(self._noise)))
+        self._by_arm = np.zeros((_SIZE, len(self._uncertain)))
+        self._blocks = StreamBlocks(_SIZE, len(self._noise), self._memory)
         self._rows = 0.0
         self._torque, self._left = 0.0, 0.0
 
@@ -86,7 +102,8 @@ class PayloadEstimator:
         usable = np.isfinite(left)
         if not np.any(usable):
             return
-        Y = self._terms.regressor(*(np.asarray(each, np.float64) for each in (q, qd, qdd)))
+        state = [np.asarray(each, np.float64) for each in (q, qd, qdd)]
+        Y = self._terms.regressor(*state)
         rows = np.column_stack([Y / self._noise[:, None], left])[usable]
         scaled = left * self._noise if self._scaled_arm else measured
         shares = (np.where(usable, scaled, 0.0) @ self._shares_of_one).reshape(len(scaled), -1)
@@ -95,6 +112,13 @@ class PayloadEstimator:
         fading = self._fading**2
         self._by_drive = (fading * self._by_drive
                           + rows[:, :_SIZE].T @ (shares / self._noise[:, None])[usable])
+        if self._uncertain:
+            arm = self._model.regressor(state[0], state[1], state[2],
+                                        joint_terms=True)[:, self._uncertain]
+            self._by_arm = (fading * self._by_arm
+                            + rows[:, :_SIZE].T @ (arm / self._noise[:, None])[usable])
+        self._blocks.add(Y, left * self._noise, np.where(usable, 0.0, np.nan), self._noise,
+                         self._fading)
         self._rows = fading * self._rows + len(rows)
         self._torque = fading * self._torque + float(np.sum((measured / self._noise)[usable]**2))
         self._left = fading * self._left + float(np.sum(left[usable]**2))
@@ -115,9 +139,17 @@ class PayloadEstimator:
         known, directions = np.linalg.eigh(np.outer(PRIOR_SIGMA, PRIOR_SIGMA) * information)
         spread = PRIOR_SIGMA[:, None] * directions / np.sqrt(1.0 + np.maximum(known, 0.0))
         covariance = np.asarray(spread @ spread.T)
-        response = np.linalg.solve(R[:_SIZE, :_SIZE], np.linalg.solve(R[:_SIZE, :_SIZE].T,
-                                                                      self._by_drive))
-        covariance += gain_covariance(response, self._effort)
+        stated = np.sqrt(np.diag(covariance))
+        factor = self._blocks.standard_deviations(_PRIOR, stated) / stated
+        covariance = covariance * np.outer(factor, factor)
+
+        def response(by: Array) -> Array:
+            return np.asarray(np.linalg.solve(
+                R[:_SIZE, :_SIZE], np.linalg.solve(R[:_SIZE, :_SIZE].T, by)))
+
+        arm = response(self._by_arm)
+        covariance += arm @ self._arm_covariance @ arm.T
+        covariance += gain_covariance(response(self._by_drive), self._effort)
         size = self._torque or np.inf
         error_with = float(np.sqrt(rest @ rest / size))
         doubts: tuple[str, ...] = ()

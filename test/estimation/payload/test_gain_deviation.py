@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from support.excitation import excitation, random_physics
 from support.robots import URDF_FOLDER
 
@@ -127,3 +128,36 @@ def test_unknown_gains_of_currents_are_assumed_and_told(puma):
     assert told[1].startswith('10 % standard deviation of the drive gains of joint_2, joint_3:')
     given = replace(currents, gain_deviation=np.full(4, 0.1))
     assert identify_payload(puma, described(puma), recording, effort=given).assumptions == ()
+
+
+def test_errors_that_last_are_part_of_the_deviations_of_a_stream(puma):
+    sure, found, blind = replace(EffortSemantics.torque(4), gain_deviation=np.zeros(4)), [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        data = excitation(rng, puma.with_payload(LOAD), duration=16.0, step=0.04)
+        keep = np.exp(-0.04 / 0.3)  # noise that lasts 0.3 s
+        noise = lfilter([np.sqrt(1.0 - keep**2)], [1.0, -keep], rng.normal(size=data.tau.shape),
+                        axis=0)
+        tau = data.tau + 0.02 * np.std(data.tau, axis=0) * noise
+        estimator = PayloadEstimator(puma, described(puma), effort=sure)
+        for sample in zip(data.q, data.qd, data.qdd, tau):
+            estimator.update(*sample)
+        found.append(scores(estimator.estimate))
+        estimator._blocks.standard_deviations = lambda prior, stated: stated
+        blind.append(scores(estimator.estimate))
+    assert within_two_deviations(found) > 0.8  # 0.90 over 60 seeds
+    assert within_two_deviations(blind) < 0.55  # as if all samples were independent: 0.33
+
+
+def test_an_arm_that_is_known_less_well_makes_a_stream_less_sure(puma, rng):
+    sure = replace(EffortSemantics.torque(4), gain_deviation=np.zeros(4))
+    arm = identify(puma, recorded(rng, puma)[1], friction='coulomb').estimate
+    loaded = excitation(rng, puma.with_payload(LOAD), duration=6.0, step=0.02)
+    deviations = []
+    for factor in (1.0, 400.0):
+        estimator = PayloadEstimator(puma, replace(arm, covariance=factor * arm.covariance),
+                                     effort=sure)
+        for sample in zip(loaded.q, loaded.qd, loaded.qdd, loaded.tau):
+            estimator.update(*sample)
+        deviations.append(estimator.estimate.mass_standard_deviation)
+    assert deviations[1] > 1.5 * deviations[0]

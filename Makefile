@@ -5,6 +5,7 @@
 # make fuzz    hostile files, messages, goals and parameters for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
 # make proof   other physics as judge: DART, PyBullet, Drake, MuJoCo (some minutes, .venv-proof)
+# make bench-identification-peers   FIGAROH and mujoco.sysid on the same rows as ours (.venv-peers; ARGS='simulated ur10')
 # make papers  docs/papers.md: every table of the five papers, calculated anew
 # make pictures   the pictures of README and docs (needs chromium; ARGS='view live' for some)
 # make collisions   exciting motions of many robots and seeds, judged by MuJoCo and FCL (hours; ARGS='--seeds 2 --robots panda,ur5')
@@ -26,7 +27,8 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers pictures clean
+.PHONY: help setup demo test lint fuzz soak collisions coverage bench bench-identification-peers proof papers \
+  pictures clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -69,6 +71,10 @@ proof:
 	@$(PYTHON) environment/set_up_proof.py
 	PYTHONPATH=.:benchmark .venv-proof/bin/python -m proof $(ARGS)
 
+bench-identification-peers:
+	@$(PYTHON) environment/set_up_peers.py
+	PYTHONPATH=.:benchmark OPENBLAS_NUM_THREADS=1 .venv-peers/bin/python -m peers $(ARGS)
+
 papers: setup
 	PYTHONPATH=benchmark:test $(BIN)/python -m papers
 
@@ -84,5 +90,5 @@ soak: setup
 	$(BIN)/python test/soak/run.py --minutes $(MINUTES)
 
 clean:
-	rm -rf .venv .venv-proof build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .venv-proof .venv-peers build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	  .coverage .coverage.* htmlcov

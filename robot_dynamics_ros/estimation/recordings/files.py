@@ -147,8 +147,7 @@ def _messages(path: Path, kind: str, topic: str | None, required: bool = True
         from rosbags.rosbag2 import Reader
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
-        raise RecordingError(f'{path}: the package rosbags is needed to read bags; install it '
-                             'with: pip install rosbags') from error
+        raise RecordingError(f'{path}: {_missing(error)}') from error
     types = get_typestore(Stores.ROS2_JAZZY)
     _check_metadata(path)
     try:
@@ -166,6 +165,14 @@ def _messages(path: Path, kind: str, topic: str | None, required: bool = True
     except Exception as error:  # a broken file may break its reader in any way
         raise RecordingError(f'{path}: cannot be read as a bag; is it complete? '
                              f'({one_line(error)})') from error
+
+
+
+def _missing(error: ImportError) -> str:
+    """Return what to do where bags cannot be read or written."""
+    if (error.name or '').split('.')[0] in ('rosbags', ''):
+        return 'the package rosbags is needed for bags; install it with: pip install rosbags'
+    return f'the package rosbags cannot be used here: {one_line(error)}'  # a Python without zstd
 
 
 def _check_metadata(path: Path) -> None:
@@ -307,8 +314,7 @@ def _write_bag(path: Path, recording: Recording, topic: str, description: str | 
         from rosbags.rosbag2.errors import WriterError
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
-        raise RecordingError(f'{path}: the package rosbags is needed to write bags; install it '
-                             'with: pip install rosbags') from error
+        raise RecordingError(f'{path}: {_missing(error)}') from error
     if recording.wrench is not None:
         raise RecordingError(f'{path}: joint states cannot hold the wrench of the recording; '
                              'write .csv or .npz')

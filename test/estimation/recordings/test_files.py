@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings from bags, CSV and npz files; bad files are told in one sentence."""
 
+import builtins
 import os
 from pathlib import Path
 
@@ -187,3 +188,20 @@ def test_a_path_that_cannot_be_read_is_a_recording_error(name, chain, tmp_path):
         os.mkfifo(tmp_path / name)
     with pytest.raises(RecordingError, match='no such file'):
         read_recording(tmp_path / name, chain)
+
+
+@pytest.mark.parametrize(('missing', 'message'), [
+    ('rosbags', 'install it with: pip install rosbags'),
+    ('_zstd', "rosbags cannot be used here: No module named '_zstd'")])
+def test_what_bags_need_is_named(missing, message, tmp_path, monkeypatch):
+    """A Python without zstd was told to install rosbags, which was there."""
+    def fail(name, *arguments):
+        if name.startswith('rosbags'):
+            raise ModuleNotFoundError(f'No module named {missing!r}', name=missing)
+        return real(name, *arguments)
+
+    real = builtins.__import__
+    (tmp_path / 'a.mcap').write_bytes(b'x')
+    monkeypatch.setattr(builtins, '__import__', fail)
+    with pytest.raises(RecordingError, match=message):
+        read_recording(tmp_path / 'a.mcap', chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf'))

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.document import read_document
@@ -91,13 +90,6 @@ class DrawnRobot:
         poses = self.link_poses(positions)
         return [solid.moved(poses[link]) for link, parts in self.solids.items()
                 for solid in parts]
-
-    def lowest_point(self, positions: Mapping[str, float]) -> Array:
-        """Return the lowest point of all links (3,) [m]; arguments as of `link_poses`."""
-        points = np.concatenate([[pose.translation for pose in
-                                  self.link_poses(positions).values()],
-                                 *(solid.vertices for solid in self.placed(positions))])
-        return np.asarray(points[int(np.argmin(points[:, 2]))])
 
     @cached_property
     def size(self) -> float:

@@ -86,7 +86,8 @@ class RobotPage:
 
     def _add_motion(self, motion: ShownMotion, floor: float | None) -> None:
         moment, point = motion.lowest(self.robot, self.scene.positions)
-        self.scene.floor = float(point[2]) if floor is None else floor
+        lowest = min(self.scene.floor, float(point[2]))
+        self.scene.floor = lowest if floor is None else floor
         with self._gui.add_folder('Motion'):
             self._playing = self._gui.add_checkbox('play', initial_value=True)
             self._time = self._gui.add_slider(
@@ -151,16 +152,17 @@ class RobotPage:
             self._time.value = self._played
         self.scene.place({**{name: slider.value for name, slider in self._sliders.items()},
                           **motion.at(self._played)})
-        self.scene.mark_lowest(self.robot.lowest_point(self.scene.positions))
+        self.scene.mark_lowest(self.robot.lowest_point(self.scene.positions, moving=True))
 
     def _show_weights(self) -> None:
-        chain, lowest = self.robot.chain, self.robot.lowest_point(self.scene.positions)[2]
-        rows = [('lowest point', f'{lowest:.3f} m in the frame of {self.robot.drawn.tree.root}')]
+        chain, positions = self.robot.chain, self.scene.positions
+        lowest = self.robot.lowest_point(positions, moving=True)[2]
+        rows = [('lowest point', f'{lowest:.3f} m over {self.robot.drawn.tree.root}')]
         if chain is None:
             text = facts([*rows, ('dynamics', 'not shown: choose a chain with --base and --tip')],
                          self.robot.drawn.tree.robot)
         else:
-            text = bars(chain.joint_names, self.robot.gravity_torque(self.scene.positions),
+            text = bars(chain.joint_names, self.robot.gravity_torque(positions),
                         chain.effort_limits,
                         ['N m' if joint.revolute else 'N' for joint in chain.joints],
                         'Torque against gravity') + facts(rows)

@@ -136,7 +136,7 @@ class ViewedRobot:
     @property
     def beside(self) -> Array:
         """Place of the second robot, with identified inertias, in the frame of the root [m]."""
-        return np.array([0.0, 0.75 * self.drawn.size, 0.0])
+        return np.array([-0.6, -0.45, 0.0]) * self.drawn.size
 
     def gravity_arrow(self, positions: Mapping[str, float]) -> list[Solid]:
         """Return an arrow beside the robot along gravity; nothing without gravity."""
@@ -182,12 +182,24 @@ class ViewedRobot:
         return {link: _corners(np.concatenate([solid.vertices for solid in parts]))
                 for link, parts in self.drawn.solids.items() if parts}
 
-    def lowest_point(self, positions: Mapping[str, float]) -> Array:
-        """Return the lowest point of all links (3,) in the frame of the root [m]."""
+    @cached_property
+    def _moving(self) -> set[str]:
+        """Links that some joint moves."""
+        return {link for link in self.drawn.solids
+                if any(joint.moving for joint in self.drawn.tree.path_to(link))}
+
+    def lowest_point(self, positions: Mapping[str, float], *, moving: bool = False) -> Array:
+        """
+        Return the lowest point (3,) in the frame of the root [m].
+
+        :param positions: posture by joint name [rad, m].
+        :param moving: True = only of the links that some joint moves, where there are any.
+        """
         poses = self.drawn.link_poses(positions)
-        points = np.concatenate([[pose.translation for pose in poses.values()],
-                                 *(corners @ poses[link].rotation.T + poses[link].translation
-                                   for link, corners in self._outlines.items())])
+        links = [link for link in poses if not moving or link in self._moving] or list(poses)
+        points = np.concatenate([[poses[link].translation for link in links], *(
+            self._outlines[link] @ poses[link].rotation.T + poses[link].translation
+            for link in links if link in self._outlines)])
         return np.asarray(points[int(np.argmin(points[:, 2]))])
 
 
@@ -225,13 +237,13 @@ class ShownMotion:
     def lowest(self, robot: ViewedRobot, rest: Mapping[str, float], count: int = 200
                ) -> tuple[float, Array]:
         """
-        Return when a robot is lowest along the motion [s], and its lowest point then (3,) [m].
+        Return when what moves is lowest along the motion [s], and its lowest point (3,) [m].
 
         :param robot: the robot.
         :param rest: positions of the joints that do not move [rad, m].
         :param count: number of postures to look at.
         """
-        found = [(robot.lowest_point({**rest, **self.at(float(time))}), float(time))
+        found = [(robot.lowest_point({**rest, **self.at(float(time))}, moving=True), float(time))
                  for time in np.linspace(0.0, self.duration, count)]
         point, time = min(found, key=lambda pair: float(pair[0][2]))
         return time, point

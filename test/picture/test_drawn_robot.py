@@ -85,11 +85,6 @@ def test_meshes_of_a_package_above_the_file_are_found(tmp_path):
     assert drawn_robot(urdf).findings  # never out of the folders
 
 
-def test_the_lowest_point_of_a_robot():
-    low = drawn_robot(HAND).lowest_point({})
-    assert low[2] == pytest.approx(-0.15)
-
-
 def test_what_is_not_a_robot_is_refused():
     with pytest.raises(UrdfError, match='not a robot'):
         drawn_robot('<robot name="x"/>')

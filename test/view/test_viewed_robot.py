@@ -56,8 +56,19 @@ def test_a_fixed_link_belongs_to_the_body_that_carries_it(robot):
 
 
 def test_the_lowest_point_needs_only_the_hulls(robot, posture):
-    np.testing.assert_allclose(robot.lowest_point(posture)[2],
-                               robot.drawn.lowest_point(posture)[2], atol=SAME_ALGEBRA)
+    points = np.concatenate([solid.vertices for solid in robot.drawn.placed(posture)])
+    np.testing.assert_allclose(robot.lowest_point(posture)[2], points[:, 2].min(),
+                               atol=SAME_ALGEBRA)
+
+
+def test_what_does_not_move_can_be_left_out_of_the_lowest_point(robot, posture):
+    poses = robot.drawn.link_poses(posture)
+    points = np.concatenate([solid.moved(poses[link]).vertices for link, parts in
+                             robot.drawn.solids.items() for solid in parts
+                             if link != 'base_link'])
+    np.testing.assert_allclose(robot.lowest_point(posture, moving=True)[2], points[:, 2].min(),
+                               atol=SAME_ALGEBRA)
+    assert robot.lowest_point(posture)[2] == pytest.approx(0.0)  # the foot
 
 
 def test_the_lowest_point_of_a_motion(robot):
@@ -65,7 +76,7 @@ def test_the_lowest_point_of_a_motion(robot):
     motion = ShownMotion.of(Trajectory((name,), [0.0, 2.0], [[0.0], [1.9]]))
     when, point = motion.lowest(robot, {}, count=3)
     assert when == 2.0
-    assert point[2] == pytest.approx(robot.drawn.lowest_point({name: 1.9})[2])
+    assert point[2] == pytest.approx(robot.lowest_point({name: 1.9}, moving=True)[2])
     assert motion.at(0.0) == {name: 0.0} and motion.at(9.0)[name] == pytest.approx(1.9)
 
 

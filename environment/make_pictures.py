@@ -131,29 +131,20 @@ def learning_state():
     return state, text
 
 
-def live(path):
-    """Take the live page."""
-    state, _ = learning_state()
-    with GuardedServer(port=0) as server, Browser() as browser:
-        page = LivePage(server, ViewedRobot(drawn_robot(ARM), state.robot.chain), state,
-                        tuple(BUTTONS))
-        with stepping(page) as lively:
-            browser.open(server.url)
-            browser.wait(lambda: lively(0.1) or 'Error of the predicted' in browser.text())
-            shot(browser, path, lively)
-
-
-def live_parameters(path):
-    """Take the parameters of the live page."""
-    state, _ = learning_state()
-    with GuardedServer(port=0) as server, Browser() as browser:
-        page = LivePage(server, ViewedRobot(drawn_robot(ARM), state.robot.chain), state,
-                        tuple(BUTTONS))
-        with stepping(page) as lively:
-            browser.open(server.url)
-            browser.wait(lambda: lively(0.1) or 'Error of the predicted' in browser.text())
-            browser.click('Parameters')
-            shot(browser, path, lively)
+def live_page(tab=None):
+    """Return a function that takes the live page, with one of its tabs open."""
+    def take(path):
+        state, _ = learning_state()
+        with GuardedServer(port=0) as server, Browser() as browser:
+            page = LivePage(server, ViewedRobot(drawn_robot(ARM), state.robot.chain), state,
+                            tuple(BUTTONS))
+            with stepping(page) as lively:
+                browser.open(server.url)
+                browser.wait(lambda: lively(0.1) or 'Error of the predicted' in browser.text())
+                if tab is not None:
+                    browser.click(tab)
+                shot(browser, path, lively)
+    return take
 
 
 def terminal(path):
@@ -224,8 +215,8 @@ def gallery(name):
 PICTURES = {
     'demo.png': demo,
     'view.png': view,
-    'live.png': live,
-    'live_parameters.png': live_parameters,
+    'live.png': live_page(),
+    'live_parameters.png': live_page('Parameters'),
     'terminal.png': terminal,
     'report.png': page_of('calibration/report.html', 1280),
     'report_phone.png': page_of('calibration/report.html', 390),

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.view.guarded_server import GuardedServer
 from robot_dynamics_ros.view.live_state import LiveState, Torques
@@ -176,8 +175,8 @@ class LivePage:
         found = EstimateState.FROM_URDF if estimate is None else estimate.state
         good = True if found == EstimateState.CONVERGED else None
         rows = [('samples', '0' if estimate is None else str(estimate.samples)),
-                ('torque error', f'URDF {_percent(_total(torques, torques.urdf))}, learned '
-                 f'{_percent(_total(torques, torques.learned))}, of the last '
+                ('torque error', f'URDF {_percent(torques.total_error(torques.urdf))}, learned '
+                 f'{_percent(torques.total_error(torques.learned))}, of the last '
                  f'{-torques.t[0]:.0f} s' if len(torques.t) else 'no joint states yet')]
         for name, values in sorted(state.messages.items()):
             for key in ('learned parameters', 'parameters to accept'):
@@ -196,7 +195,7 @@ class LivePage:
                 for name, a, b in zip(self._state.robot.chain.joint_names, urdf, learned)]
         key = ' &nbsp; '.join(f'<span style="color:{_COLOURS[name]}">▬ {name}</span>'
                               for name in ('measured', 'URDF', 'learned'))
-        return facts(rows, 'Error of the predicted torque') + (
+        return facts(rows, 'Error of the predicted torque, in motion') + (
             f'<div style="padding:0 10px;font-size:12px">{key}</div>')
 
     def _parameter_table(self) -> str:
@@ -221,13 +220,6 @@ class LivePage:
         if self._sent.get(name) != text:
             self._sent[name] = text
             handle.content = text
-
-
-def _total(torques: Torques, predicted: Array) -> float:
-    known = np.isfinite(torques.measured) & np.isfinite(predicted)
-    size = float(np.sum(torques.measured[known]**2))
-    rest = float(np.sum((torques.measured - predicted)[known]**2))
-    return float(np.sqrt(rest / size)) if size > 0.0 else float('nan')
 
 
 def _percent(part: float) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.recordings.effort_torque import removed_weight
@@ -22,6 +22,9 @@ CUTOFF = 5.0
 
 #: Torques that are kept, and time that they may span [s].
 _TORQUES, _SPAN = 400, 20.0
+
+#: A joint moves above this part of its velocity limit; without one, above this velocity.
+_SLOW = 0.01
 
 #: Estimates that are kept; of more, every second one is dropped.
 _ESTIMATES = 400
@@ -38,20 +41,32 @@ class Torques(NamedTuple):
     :param measured: (N, n) measured torque [N m, N].
     :param urdf: (N, n) that of the URDF's parameters.
     :param learned: (N, n) that of the newest estimate; NaN before there is one.
+    :param moving: (N, n) mask of joints that move: what friction holds at rest, no model knows.
     """
 
     t: Array
     measured: Array
     urdf: Array
     learned: Array
+    moving: Mask
 
     def errors(self, predicted: Array) -> Array:
-        """Return RMS error over RMS torque of each joint (n,); NaN where nothing is known."""
-        known = np.isfinite(self.measured) & np.isfinite(predicted)
-        rest = np.where(known, self.measured - predicted, 0.0)
-        size = np.sum(np.where(known, self.measured, 0.0)**2, axis=0)
+        """Return RMS error over RMS torque of each joint in motion (n,); NaN = not known."""
+        rest, size = self._squares(predicted)
         with np.errstate(invalid='ignore', divide='ignore'):
-            return np.asarray(np.sqrt(np.sum(rest**2, axis=0) / size))
+            return np.asarray(np.sqrt(rest / size))
+
+    def total_error(self, predicted: Array) -> float:
+        """Return RMS error over RMS torque of all joints in motion; NaN = not known."""
+        rest, size = (float(np.sum(part)) for part in self._squares(predicted))
+        return float(np.sqrt(rest / size)) if size > 0.0 else float('nan')
+
+    def _squares(self, predicted: Array) -> tuple[Array, Array]:
+        """Return the squares of errors and of torques, summed over time (n,)."""
+        known = np.isfinite(self.measured) & np.isfinite(predicted) & self.moving
+        rest = np.where(known, self.measured - predicted, 0.0)
+        return (np.asarray(np.sum(rest**2, axis=0)),
+                np.asarray(np.sum(np.where(known, self.measured, 0.0)**2, axis=0)))
 
 
 class LiveState:
@@ -73,7 +88,9 @@ class LiveState:
         self.motion = float('nan')
         self._learned: Model | None = None
         self._sampler = StreamSampler(robot.chain, robot.effort_semantics, CUTOFF)
-        self._torques: deque[tuple[float, Array, Array, Array]] = deque(maxlen=_TORQUES)
+        limits = robot.chain.velocity_limits
+        self._slow = np.where(np.isfinite(limits), _SLOW * limits, _SLOW)
+        self._torques: deque[tuple[float, Array, Array, Array, Mask]] = deque(maxlen=_TORQUES)
         self._estimates: list[tuple[float, Array, Array]] = []
 
     def observe(self, sample: JointSample) -> None:
@@ -88,7 +105,8 @@ class LiveState:
             weight = removed_weight(model.gravity_torque, q, self.robot.effort_semantics)
             learned = (np.full(len(q), np.nan) if self._learned is None
                        else self._learned.torque(q, qd, qdd))
-            self._torques.append((state.t, state.tau + weight, model.torque(q, qd, qdd), learned))
+            self._torques.append((state.t, state.tau + weight, model.torque(q, qd, qdd), learned,
+                                  np.abs(qd) > self._slow))
 
     def restart(self) -> None:
         """Forget the torques: the clock was set back."""
@@ -128,11 +146,13 @@ class LiveState:
         """Return the torques of the last seconds."""
         n, rows = len(self.robot.chain), list(self._torques)
         if not rows:
-            return Torques(np.zeros(0), *(np.zeros((0, n)) for _ in range(3)))
+            none = np.zeros((0, n))
+            return Torques(np.zeros(0), none, none, none, none.astype(bool))
         t = np.array([row[0] for row in rows]) - rows[-1][0]
         recent = t >= -_SPAN
-        measured, urdf, learned = (np.array([row[k] for row in rows])[recent] for k in (1, 2, 3))
-        return Torques(t[recent], measured, urdf, learned)
+        measured, urdf, learned, moving = (np.array([row[k] for row in rows])[recent]
+                                           for k in (1, 2, 3, 4))
+        return Torques(t[recent], measured, urdf, learned, moving.astype(bool))
 
     def history(self, number: int) -> tuple[Array, Array, Array]:
         """

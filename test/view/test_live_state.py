@@ -5,6 +5,7 @@ import numpy as np
 
 from robot_dynamics_ros import compile_model
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
+from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 from robot_dynamics_ros.view.live_state import LiveState
 
@@ -66,3 +67,16 @@ def test_the_largest_parameters_are_shown(state):
 def test_a_robot_that_has_not_moved_has_no_torques(state):
     assert isinstance(state, LiveState) and len(state.torques().t) == 0
     assert np.isnan(state.torques().errors(state.torques().urdf)).all()
+
+
+def test_what_friction_holds_at_rest_is_no_error(state, work):
+    still = np.zeros(2)
+    for k in range(300):
+        state.observe(JointSample(0.01 * k, 0.01 * k, still, still, np.array([50.0, 50.0])))
+    torques = state.torques()
+    assert len(torques.t) > 20 and not torques.moving.any()
+    assert np.isnan(torques.errors(torques.urdf)).all()
+    assert np.isnan(torques.total_error(torques.urdf))
+    work(state, state.robot.model, 4.0, begin=3.0)
+    torques = state.torques()
+    assert torques.moving.any() and torques.total_error(torques.urdf) < 0.1

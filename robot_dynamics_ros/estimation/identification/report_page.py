@@ -89,7 +89,9 @@ svg { width:100%; height:auto; display:block; } svg text { font-size:12px; fill:
 .chart, .scroll { overflow-x:auto; } .chart svg { min-width:640px; }
 .pair .chart svg { min-width:320px; }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(320px,1fr)); gap:10px; }
-.robot { float:right; width:min(34%,300px); margin:0 0 8px 18px; border-radius:10px; }
+.robot { float:right; width:min(34%,300px); max-height:330px; object-fit:contain;
+  margin:0 0 8px 18px; border-radius:10px; background:#fff; } h2 { clear:right; }
+a { color:var(--model); }
 svg .grid { stroke:var(--line); } svg polyline { fill:none; stroke-width:1.3;
   stroke-linejoin:round; vector-effect:non-scaling-stroke; }
 svg .measured { stroke:var(--measured); stroke-width:4; } svg .model { stroke:var(--model); }
@@ -109,6 +111,6 @@ svg.interval { width:120px; } .interval .span { fill:var(--span); }
 ul.plain { padding-left:18px; margin:4px 0; }
 @media (max-width:640px) { body { padding:16px 12px 40px; } h1 { font-size:1.25rem; }
   .verdict { grid-template-columns:1fr; padding:12px 14px; }
-  .robot { float:none; width:100%; margin:0; } }
+  .robot { float:none; width:100%; max-height:300px; margin:0; } }
 @media print { body { padding:0; } section.joint { break-inside:avoid; } }
 """

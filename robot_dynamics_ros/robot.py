@@ -53,6 +53,7 @@ class Robot:
         self.payload = Inertia.zero()
         #: What the payload adds to the minimal parameters (p,).
         self.load: Array = np.zeros(len(self.model.mlc))
+        self._loads: dict[str, Array] = {}  # by tip link
         self.estimate = MlcEstimate.not_estimated(chain, self.model.mlc)
         self.parameters = DynamicParameters.of(self.estimate)
 
@@ -62,11 +63,19 @@ class Robot:
         weight = removed_weight(self.model.gravity_torque, sample.q, self.effort_semantics)
         return replace(sample, effort=torque + weight)
 
-    def carry(self, payload: Inertia) -> None:
-        """Take a payload in the tip frame into account from now on, instead of the last one."""
-        load = payload_parameters(self.model.mlc, self.chain, payload)
+    def carry(self, payload: Inertia, tip: str | None = None) -> None:
+        """
+        Take a payload into account from now on, instead of the last one on the same tip.
+
+        :param payload: inertia in the frame of the tip link.
+        :param tip: name of the tip link; None = the first one.
+        """
+        where = self.chain.tip if tip is None else tip
+        loads = self._loads | {where: payload_parameters(self.model.mlc, self.chain, payload,
+                                                         where)}
+        load = np.sum(list(loads.values()), axis=0)
         self.model.parameters = self.parameters.minimal + load
-        self.payload, self.load = payload, load
+        self.payload, self.load, self._loads = payload, load, loads
 
     def use(self, parameters: DynamicParameters) -> None:
         """
@@ -87,24 +96,27 @@ class Robot:
 
 
 def load_robot(description: str, *, base: str | None = None, tip: str | None = None,
-               gravity: Sequence[float] | None = None, locked: Sequence[str] | None = None,
+               tips: Sequence[str] | None = None, gravity: Sequence[float] | None = None,
+               locked: Sequence[str] | None = None,
                joints_file: str | Path | None = None) -> Robot:
     """
     Build a robot from its description.
 
     :param description: URDF text; never the path of a file, because anybody may publish it.
     :param base: base link of the chain; None = root of the URDF.
-    :param tip: tip link of the chain; None = found where there is one chain only.
+    :param tip: tip link: only the joints on the way to it move; None = all joints move.
+    :param tips: several tip links; None = none.
     :param gravity: (3,) gravity in the frame of the base link [m/s^2]; None = 9.81 along -z of
         the root.
-    :param locked: joints to freeze at zero.
+    :param locked: joints to freeze at zero, names or patterns.
     :param joints_file: joints.yaml with what the URDF cannot hold; None = nothing.
     :raises RobotDynamicsError: a description, chain or file that cannot be used.
     """
-    chain = chain_from_urdf_text(description, base=base, tip=tip, gravity=gravity, locked=locked)
+    chain = chain_from_urdf_text(description, base=base, tip=tip, tips=tips, gravity=gravity,
+                                 locked=locked)
     if len(chain) > MAXIMUM_JOINTS:
         raise ChainError(f'robot {chain.robot}: {len(chain)} moving joints from {chain.base} to '
-                         f'{chain.tip}, more than the limit of {MAXIMUM_JOINTS}; choose another '
-                         'base or tip, or lock joints')
+                         f'{chain.tip_names}, more than the limit of {MAXIMUM_JOINTS}; choose '
+                         'another base or tip, or lock joints')
     file = read_joints_file(joints_file) if joints_file else JointsFile('no joints file')
     return Robot(file.applied_to(chain), file)

@@ -94,7 +94,6 @@ def _add_collision_arguments(parser: argparse.ArgumentParser) -> None:
                        help='boxes, spheres and capsules around the robot')
     group.add_argument('--margin', metavar='METRES', type=float, default=MARGIN,
                        help='smallest distance that is kept (default: 0.02)')
-    group.add_argument('--srdf', metavar='FILE', help='SRDF whose disabled pairs are left out')
     group.add_argument('--meshes', metavar='FOLDER', type=Path, action='append', default=[],
                        help='folder with mesh files or packages; may be repeated')
     group.add_argument('--unchecked', action='store_true',

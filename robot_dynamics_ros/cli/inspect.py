@@ -146,6 +146,7 @@ class Inspection:
         chain, mlc = self.chain, self.mlc
         return {
             'robot': chain.robot, 'base': chain.base, 'tip': chain.tip,
+            'tips': [tip.link for tip in chain.tips],
             'gravity': chain.gravity.tolist(),
             'joints': [self._joint(i) for i in range(len(chain))],
             'minimal_parameters': {
@@ -185,9 +186,24 @@ class Inspection:
         chain = self.chain
         gravity = ', '.join(short(g) for g in chain.gravity)
         kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
-        return _filled(f'{chain.robot}: {len(chain)} joints ({kinds}; R revolute, P prismatic) '
-                       f'from {chain.base} to {chain.tip}, gravity ({gravity}) m/s^2 in '
-                       f'{chain.base}')
+        first = _filled(f'{chain.robot}: {len(chain)} joints ({kinds}; R revolute, P prismatic) '
+                        f'from {chain.base} to {chain.tip_names}, gravity ({gravity}) m/s^2 in '
+                        f'{chain.base}')
+        return first if chain.serial else first + '\n' + self._choices()
+
+    def _choices(self) -> str:
+        """Return which joints of a tree are in, and how to leave some out."""
+        chain = self.chain
+        lines = [_filled(f'All of these joints move: {", ".join(chain.joint_names)}.')]
+        if chain.followers:
+            lines.append(_filled('They are followed by ' + ', '.join(
+                f'{each.joint.name} ({each.multiplier:g} x '
+                f'{chain.joints[each.leader - 1].name})' for each in chain.followers) + '.'))
+        lines.append("Leave some out with --lock 'PATTERN', or choose one branch:")
+        for tip in chain.tips:
+            way = [chain.moving[i - 1].name for i in chain.path(tip.joint)]
+            lines.append(f'  --tip {tip.link}  ({len(way)} joints, {way[0]} ... {way[-1]})')
+        return '\n'.join(lines)
 
     def _joints(self) -> str:
         joints = self.chain.joints
@@ -207,10 +223,12 @@ class Inspection:
                   shorten=1)])
 
     def _bodies(self) -> str:
-        physics = self.chain.joint_physics
+        physics, places = self.chain.joint_physics, self.chain.numbers
         rows = [[str(i + 1), name, f'{link.mass:.4g}',
                  *(_length(c) for c in link.centre_of_mass),
-                 f'{physics.viscous[i]:.4g}', f'{physics.coulomb[i]:.4g}']
+                 *(['follows', ''] if i + 1 not in places else
+                   [f'{values[places.index(i + 1)]:.4g}'
+                    for values in (physics.viscous, physics.coulomb)])]
                 for i, (name, link) in enumerate(zip(self.chain.link_names, self.chain.links))]
         header = ['i', 'link', 'mass [kg]', 'x [m]', 'y [m]', 'z [m]', 'viscous', 'coulomb']
         return ('Moving bodies, with fixed links: centre of mass x, y, z in E_i; friction\n'

@@ -72,6 +72,7 @@ class Feedforward:
     :param now: present time on the trajectory [s].
     :param delay: how much later its points are than those given [s]; then its time zero is now.
     :param carried: what feedback carries from now on, in the joint order of the model.
+    :param whole: the same for all joints of the model, those that were not named at rest.
     """
 
     trajectory: Trajectory
@@ -80,6 +81,7 @@ class Feedforward:
     now: float = 0.0
     delay: float = 0.0
     carried: CarriedEffort | None = None
+    whole: Trajectory | None = None
 
 
 def feedforward_torque(model: TorqueModel, q: Array, qd: Array, qdd: Array,
@@ -115,7 +117,8 @@ def add_feedforward(model: TorqueModel, trajectory: Trajectory, settings: Feedfo
     carries are left out; where they fade, the last point is held until they have.
 
     :param model: the robot.
-    :param trajectory: the waypoints, joints in any order; their efforts are replaced.
+    :param trajectory: the waypoints, joints in any order; their efforts are replaced. Joints of
+        the robot that it does not name stand still in their measured posture.
     :param settings: limits, rate, gravity mode.
     :param onset: what happens now; None = nothing is known.
     :returns: the result, joints in the order of `trajectory`.
@@ -124,7 +127,8 @@ def add_feedforward(model: TorqueModel, trajectory: Trajectory, settings: Feedfo
     """
     onset = onset or Onset()
     limits = settings.limits
-    begun = joined(trajectory.in_order(limits.joint_names), onset, settings.rate,
+    posture = None if onset.measured is None else onset.measured.q
+    begun = joined(trajectory.completed(limits.joint_names, posture), onset, settings.rate,
                    settings.continuous)
 
     def torque(curve: TrajectorySample) -> Array:
@@ -152,8 +156,9 @@ def add_feedforward(model: TorqueModel, trajectory: Trajectory, settings: Feedfo
         warnings.insert(0, f'the first point is {begun.trajectory.times[0] - begun.now:g} s away '
                         'and there is no fresh joint state: until then the controller '
                         'interpolates the effort from its last command')
-    return Feedforward(dense.with_efforts(effort).in_order(trajectory.joint_names), clamped,
-                       tuple(warnings), begun.now, begun.delay, carried)
+    filled = dense.with_efforts(effort)
+    return Feedforward(filled.only(trajectory.joint_names), clamped, tuple(warnings), begun.now,
+                       begun.delay, carried, filled)
 
 
 def _warnings(waypoints: Trajectory, positions: Array,

@@ -300,6 +300,36 @@ class Trajectory:
         changed: dict[str, Any] = {'efforts': efforts}
         return replace(self, **changed)
 
+    def only(self, joint_names: Sequence[str]) -> Trajectory:
+        """Return the trajectory of some of its joints, in this order."""
+        columns = [self.joint_names.index(name) for name in joint_names]
+        fields: dict[str, Any] = {field: getattr(self, field)[:, columns]
+                                  for field in ('positions', *_OPTIONAL)}
+        return replace(self, joint_names=tuple(joint_names), **fields)
+
+    def completed(self, joint_names: Sequence[str], posture: ArrayLike | None) -> Trajectory:
+        """
+        Return the trajectory of all joints of a robot: those it does not name stand still.
+
+        :param joint_names: n names; the order of the result.
+        :param posture: (n,) positions [rad, m] of the joints that are not named; None = unknown.
+        :raises TrajectoryError: an unknown joint, or one that is missing while its position is not
+            known.
+        """
+        if posture is None or not set(self.joint_names) < set(joint_names):
+            return self.in_order(joint_names)
+        still = [name for name in joint_names if name not in self.joint_names]
+        places = [list(joint_names).index(each) for each in still]
+        q = np.asarray(posture, dtype=np.float64)[places]
+        fields: dict[str, Any] = {'positions': np.hstack(
+            [self.positions, np.broadcast_to(q, (len(self), len(still)))])}
+        for field in _OPTIONAL:  # zero where the others have a value
+            given = getattr(self, field)
+            rest = np.where(np.isnan(given[:, :1]), np.nan, 0.0)
+            fields[field] = np.hstack([given, np.repeat(rest, len(still), axis=1)])
+        whole = replace(self, joint_names=(*self.joint_names, *still), **fields)
+        return whole.in_order(joint_names)
+
     def in_order(self, joint_names: Sequence[str]) -> Trajectory:
         """
         Return the trajectory with its joints in another order.
@@ -315,7 +345,4 @@ class Trajectory:
                      for word, names in (('missing:', missing), ('unknown:', unknown)) if names]
             raise TrajectoryError(f'the trajectory must name exactly the joints '
                                   f'{", ".join(joint_names)}; {"; ".join(parts)}')
-        order = [self.joint_names.index(name) for name in joint_names]
-        fields: dict[str, Any] = {field: getattr(self, field)[:, order]
-                                  for field in ('positions', *_OPTIONAL)}
-        return replace(self, joint_names=tuple(joint_names), **fields)
+        return self.only(joint_names)

@@ -142,6 +142,9 @@ class CalibrationNode(LearningNode):
         if p.start and len(p.start) != len(robot.chain):
             raise ParameterError(f'start has {len(p.start)} values, expected '
                                  f'{len(robot.chain)}: {", ".join(robot.chain.joint_names)}')
+        if p.tips:
+            raise ParameterError('a calibration is of one chain or of the whole robot: use tip or '
+                                 'locked instead of tips')
         _floor(p.floor)
         self._stop('a new robot description')
         self._wait_for_work()

@@ -29,6 +29,7 @@ from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import (
     doubles,
     joint_state,
+    named_tip,
     payload_from_message,
     payload_to_message,
 )
@@ -142,9 +143,10 @@ class DynamicsServerNode(RobotNode):
                         response: SetPayload.Response) -> SetPayload.Response:
         try:
             robot = self._usable_robot()
-            robot.carry(payload_from_message(request.payload, robot.chain.tip))
+            tip = named_tip(request.payload, robot.chain)
+            robot.carry(payload_from_message(request.payload, tip), tip)
             self._payload_topic.publish(payload_to_message(
-                robot.payload, robot.chain.tip, self.get_clock().now().to_msg()))
+                robot.payload, tip, self.get_clock().now().to_msg()))
             self.diagnostics.value('payload [kg]', robot.payload.mass)
             response.success = True
         except RobotDynamicsError as error:

@@ -44,12 +44,21 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --base, --tip, --gravity and --lock."""
     parser.add_argument('--base', metavar='LINK', help='base link (default: root of the URDF)')
     parser.add_argument('--tip', metavar='LINK',
-                        help='tip link (default: end of the only moving chain)')
+                        help='tip link: only joints on the way to it move (default: all joints '
+                        'move; robot-dynamics inspect lists sensible tips)')
+    parser.add_argument('--tips', metavar='LINK,LINK', type=lambda text: text.split(','),
+                        help='several tip links')
+    parser.add_argument('--srdf', metavar='FILE', type=Path,
+                        help='SRDF with the group of --group; `excite` also leaves out its '
+                        'disabled pairs')
+    parser.add_argument('--group', metavar='NAME',
+                        help='group of the SRDF: all other joints are frozen at zero')
     parser.add_argument('--gravity', metavar='X,Y,Z', type=_vector,
                         help='gravity in the frame of the base link [m/s^2] (default: 9.81 along '
                         '-z of the URDF root); write --gravity=0,0,-9.81')
     parser.add_argument('--lock', metavar='JOINT=VALUE', action='append', default=[],
-                        type=_lock, help='freeze a joint at a position [rad, m]; may be repeated')
+                        type=_lock, help='freeze a joint, or all that match a pattern such as '
+                        "'finger*', at a position [rad, m] (without =VALUE: 0); may be repeated")
 
 
 def add_joints_argument(parser: argparse.ArgumentParser, purpose: str) -> None:
@@ -188,7 +197,9 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
     """Return the robot that ROBOT, --base, --tip, --gravity, --lock and --joints describe."""
     from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 
+    _choose_group(arguments)
     chain = chain_from_urdf(arguments.robot, base=arguments.base, tip=arguments.tip,
+                            tips=getattr(arguments, 'tips', None),
                             gravity=arguments.gravity, locked=dict(arguments.lock))
     file: Path | None = getattr(arguments, 'joints', None)  # not every command has --joints
     if file is None:
@@ -199,6 +210,22 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
                          joints.effort_semantics(chain), joints.payload,
                          stiffness if np.any(np.isfinite(stiffness)) else None,
                          joints.coulomb_velocity)
+
+
+def _choose_group(arguments: argparse.Namespace) -> None:
+    """Turn --srdf and --group into --tips and --lock."""
+    from robot_dynamics_ros.chain.urdf.srdf import group_of_srdf
+    from robot_dynamics_ros.chain.urdf.tree import tree_from_urdf
+
+    file, name = getattr(arguments, 'srdf', None), getattr(arguments, 'group', None)
+    if name is None:
+        return
+    if file is None:
+        raise ChainError('--group NAME needs --srdf FILE')
+    group = group_of_srdf(file, name, tree_from_urdf(arguments.robot))
+    arguments.lock = [*((joint, 0.0) for joint in group.locked), *arguments.lock]
+    if arguments.tip is None and arguments.tips is None and group.tips:
+        arguments.tips = list(group.tips)
 
 
 def note_rigid_joints(robot: RecordedRobot, what: str) -> None:

@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
@@ -143,6 +144,12 @@ def joint_state(time: Time, names: Sequence[str], effort: Array, *, q: Array | N
     if qd is not None:
         message.velocity = doubles(qd)
     return message
+
+
+def named_tip(message: InertiaStamped, chain: Chain) -> str:
+    """Return the tip link that a payload names as its frame; the first tip if it names none."""
+    names = [tip.link for tip in chain.tips]
+    return message.header.frame_id if message.header.frame_id in names else chain.tip
 
 
 def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:

@@ -26,7 +26,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
-from robot_dynamics_ros.nodes.support.conversion import payload_from_message
+from robot_dynamics_ros.nodes.support.conversion import named_tip, payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import described
 from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode
 from robot_dynamics_ros.nodes.support.settings import (
@@ -240,17 +240,21 @@ class RobotNode(GuardedNode):
     def _load(self, description: str) -> None:
         s = self.settings
         robot = load_robot(description, base=s.base or None, tip=s.tip or None,
-                           gravity=s.gravity or None, locked=s.locked or None,
+                           tips=s.tips or None, gravity=s.gravity or None, locked=s.locked or None,
                            joints_file=s.joints_file or None)
         if self._payload is not None:
             self._carry(robot, self._payload)
         self.description = description
         self.use_robot(robot)
         self.robot = robot
-        for finding in robot.chain.findings:
+        chain = robot.chain
+        more = '' if chain.serial else (
+            f' ({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
+            'out')
+        self.get_logger().info(f'robot {chain.robot}: {len(chain)} joints from {chain.base} to '
+                               f'{chain.tip_names}{more}')
+        for finding in chain.findings:
             self.get_logger().info(str(finding))
-        self.get_logger().info(f'robot {robot.chain.robot}: {len(robot.chain)} joints from '
-                               f'{robot.chain.base} to {robot.chain.tip}')
         self.diagnostics.state('running')
         self.diagnostics.value('robot', robot.chain.robot)
         self.diagnostics.value('model hash', robot.model.mlc.model_hash)
@@ -275,7 +279,8 @@ class RobotNode(GuardedNode):
     def _carry(self, robot: Robot, message: InertiaStamped) -> bool:
         """Return whether a robot can carry this payload from now on."""
         try:
-            robot.carry(payload_from_message(message, robot.chain.tip))
+            tip = named_tip(message, robot.chain)
+            robot.carry(payload_from_message(message, tip), tip)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused payloads', str(error))
             return False

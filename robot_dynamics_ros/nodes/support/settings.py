@@ -100,11 +100,15 @@ class RobotNodeSettings:
         '', 'joints.yaml with what the URDF cannot hold: joint physics, what efforts mean (sign, '
             'gain, side of the gear), limits, payload; empty = none')
     base: str = setting('', 'base link of the chain; empty = root of the URDF')
-    tip: str = setting('', 'tip link of the chain; empty = found where there is one chain only')
+    tip: str = setting('', 'tip link: only joints on the way to it move; empty = all joints move')
+    tips: tuple[str, ...] = setting(
+        (), 'several tip links: only joints on the ways to them move; none = all joints move',
+        example='[left_hand, right_hand]')
     gravity: tuple[float, ...] = setting(
         (), 'gravity in the frame of the base link [m/s^2]; none = 9.81 along -z of the root',
         example='[0.0, 0.0, -9.81]')
-    locked: tuple[str, ...] = setting((), 'joints to freeze at zero', example='[finger_joint]')
+    locked: tuple[str, ...] = setting(
+        (), 'joints to freeze at zero, names or patterns', example="['*finger*']")
     autostart: bool = setting(
         True, 'configure and activate at start; false = wait for a lifecycle manager')
 

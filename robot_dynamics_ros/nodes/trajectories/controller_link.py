@@ -222,7 +222,8 @@ class ControllerLink:
         """Remember what is about to be sent, and return it as a message."""
         _, settings = self._usable()
         names = settings.limits.joint_names
-        self.watch.sent(filled.trajectory.in_order(names), start, now, filled.now,
+        whole = filled.trajectory if filled.whole is None else filled.whole
+        self.watch.sent(whole.in_order(names), start, now, filled.now,
                         filled.carried, as_goal=as_goal)
         diagnostics = self._node.diagnostics
         diagnostics.clipped(names, filled.clamped)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing joints of a robot with two arms: tips, patterns, groups of an SRDF, followers."""
+
+import numpy as np
+import pytest
+from support.robots import URDF_FOLDER, example_robots
+
+from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.chain.urdf.choices import choices
+from robot_dynamics_ros.chain.urdf.srdf import group_of_srdf
+from robot_dynamics_ros.chain.urdf.tree import tree_from_urdf
+from robot_dynamics_ros.errors import ChainError, UrdfError
+
+TWO_ARMS = URDF_FOLDER / 'demo_two_arms.urdf'
+SRDF = """<robot name="demo_two_arms">
+  <group name="left"><chain base_link="torso" tip_link="left_hand"/></group>
+  <group name="turn"><joint name="torso_joint"/></group>
+  <group name="both"><group name="left"/><group name="turn"/></group>
+  <group name="lost"><joint name="nowhere"/></group>
+</robot>"""
+
+
+def test_a_robot_with_two_arms_loads_as_it_is():
+    chain = chain_from_urdf(TWO_ARMS)
+    assert len(chain) == 17 and len(chain.moving) == 19 and not chain.serial
+    assert [tip.link for tip in chain.tips] == ['left_hand', 'right_hand']
+    assert [each.joint.name for each in chain.followers] == ['left_other_finger_joint',
+                                                             'right_other_finger_joint']
+    assert 'left_other_finger_joint' not in chain.joint_names
+
+
+def test_one_tip_cuts_out_a_serial_chain_and_several_a_tree():
+    arm = chain_from_urdf(TWO_ARMS, tip='left_hand')
+    assert arm.serial and arm.joint_names == ('torso_joint', *(f'left_joint_{k}'
+                                                               for k in range(1, 8)))
+    both = chain_from_urdf(TWO_ARMS, tips=['left_hand', 'right_hand'])
+    assert len(both) == 15 and both.parents.count(1) == 2
+
+
+def test_a_pattern_locks_all_joints_that_match():
+    chain = chain_from_urdf(TWO_ARMS, locked={'right*': 0.0, '*finger*': 0.01})
+    assert chain.joint_names == ('torso_joint', *(f'left_joint_{k}' for k in range(1, 8)))
+    position = {finding.where: finding.value for finding in chain.findings}
+    assert position['left_other_finger_joint'] == 0.01
+
+
+def test_a_follower_of_a_locked_joint_stays_where_that_puts_it():
+    opened = chain_from_urdf(TWO_ARMS, locked={'left_finger_joint': 0.03})
+    position = {finding.where: finding.value for finding in opened.findings}
+    assert position['left_other_finger_joint'] == 0.03
+
+
+def test_a_follower_without_its_leader_is_refused():
+    with pytest.raises(ChainError, match="mimics 'left_finger_joint', which is not on it"):
+        chain_from_urdf(TWO_ARMS, tip='left_other_finger')
+
+
+def test_followers_move_with_their_leader():
+    chain = chain_from_urdf(TWO_ARMS)
+    q = np.zeros(17)
+    q[chain.joint_names.index('left_finger_joint')] = 0.02
+    before, after = (chain.joint_poses(each) for each in (np.zeros(17), q))
+    moved = [np.linalg.norm(b.translation - a.translation) for a, b in zip(before, after)]
+    names = [joint.name for joint in chain.moving]
+    assert [name for name, way in zip(names, moved) if way > 1e-12] == [
+        'left_finger_joint', 'left_other_finger_joint']
+    np.testing.assert_allclose(max(moved), 0.02)
+
+
+def test_sensible_tips_are_hands_and_not_fingers():
+    assert [(choice.tip, len(choice.joints)) for choice in choices(tree_from_urdf(TWO_ARMS))] == [
+        ('left_hand', 8), ('right_hand', 8)]
+    panda = next(path for path in example_robots() if path.name == 'panda.urdf')
+    assert [choice.tip for choice in choices(tree_from_urdf(panda))] == ['panda_hand_tcp']
+    with pytest.raises(ChainError, match=r'sensible tips: left_hand \(8 joints\), right_hand'):
+        chain_from_urdf(TWO_ARMS, tip='left_tool')
+
+
+def test_a_group_of_an_srdf_locks_all_other_joints(tmp_path):
+    path = tmp_path / 'robot.srdf'
+    path.write_text(SRDF)
+    tree = tree_from_urdf(TWO_ARMS)
+    group = group_of_srdf(path, 'both', tree)
+    chain = chain_from_urdf(TWO_ARMS, tips=group.tips, locked=group.locked)
+    assert chain.joint_names == chain_from_urdf(TWO_ARMS, tip='left_hand').joint_names
+    assert len(chain_from_urdf(TWO_ARMS, locked=group_of_srdf(path, 'turn', tree).locked)) == 1
+    for name, message in (('arm', "no group 'arm'; groups: left, turn, both, lost"),
+                          ('lost', 'does not have: nowhere')):
+        with pytest.raises(ChainError, match=message):
+            group_of_srdf(path, name, tree)
+    path.write_text('<group/>')
+    with pytest.raises(UrdfError, match='this is not an SRDF'):
+        group_of_srdf(path, 'left', tree)

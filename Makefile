@@ -4,6 +4,7 @@
 # make setup   only make .venv          make clean   remove what make has made
 # make fuzz    hostile files, messages, goals and parameters for 5 minutes (SECONDS=300 SEED=1 ARGS='--target urdf')
 # make soak    nodes under load, about ten minutes (make MINUTES=30 soak), with a table at the end
+# make bench-peers   the same beside Pinocchio, CasADi, MuJoCo, Drake and adam (some minutes, .venv-speed)
 # make proof   other physics as judge: DART, PyBullet, Drake, MuJoCo (some minutes, .venv-proof)
 # make bench-identification-peers   FIGAROH and mujoco.sysid on the same rows as ours (.venv-peers; ARGS='simulated ur10')
 # make papers  docs/papers.md: every table of the five papers, calculated anew
@@ -27,8 +28,8 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz soak collisions coverage bench bench-identification-peers proof papers \
-  pictures clean
+.PHONY: help setup demo test lint fuzz soak collisions coverage bench bench-peers bench-identification-peers proof \
+  papers pictures clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -37,8 +38,10 @@ setup:
 	@command -v $(PYTHON) > /dev/null || { \
 	  echo 'setup: $(PYTHON) is missing. Install with: sudo apt install python3 python3-venv python3-dev'; \
 	  exit 2; }
-	@$(PYTHON) environment/set_up.py
+	@$(PYTHON) environment/set_up.py $(PART)
 
+# A whole .venv stays whole; where there is none, only what the demo needs is installed.
+demo: PART := --demo
 demo: setup
 	$(BIN)/robot-dynamics demo
 
@@ -66,6 +69,11 @@ bench: setup
 	  echo "== $$script"; $(BIN)/python $$script || exit 1; \
 	done
 
+# One thread for the linear algebra of every peer: threads are what is compared.
+bench-peers: setup
+	@$(PYTHON) environment/set_up_speed.py
+	PYTHONPATH=.:benchmark OPENBLAS_NUM_THREADS=1 .venv-speed/bin/python -m speed $(ARGS)
+
 # The package is taken from this folder; .venv-proof holds only what it needs, and the engines.
 proof:
 	@$(PYTHON) environment/set_up_proof.py
@@ -90,5 +98,5 @@ soak: setup
 	$(BIN)/python test/soak/run.py --minutes $(MINUTES)
 
 clean:
-	rm -rf .venv .venv-proof .venv-peers build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .venv-proof .venv-peers .venv-speed build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	  .coverage .coverage.* htmlcov

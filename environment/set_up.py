@@ -5,6 +5,8 @@ Make `.venv`: a Python environment with ROS 2, the messages of this repository a
 Run by `make setup` with the system's Python (standard library only). Each step leaves a stamp: a
 hash of everything it depends on. A step whose stamp is right is skipped, one that was interrupted
 is done again. To add a step (a compiled extension, say), write a function and add it to `steps`.
+
+With `--demo` only what ``make demo`` needs is installed; a later run without it adds the rest.
 """
 
 import sys
@@ -60,18 +62,32 @@ class Step:
     action: Callable[[], None]
 
 
+#: Requirement files that the package needs at work; those that its developers need.
+AT_WORK, IN_DEVELOPMENT = ('requirements.txt', 'demo.txt', 'ros.txt'), ('development.txt',)
+
+
 def steps() -> list[Step]:
     """Return the steps; each depends on its own inputs and on all steps before it."""
-    return [
+    named = (*AT_WORK, 'pip-only.txt', 'ros-constraints.txt')
+    at_work = [
         Step('venv', f'create .venv with {PYTHON_NAME}', (), create_venv),
         Step('requirements', 'install the pinned requirements and ROS 2 (1 to 3 minutes)',
-             (Path(__file__).resolve(), *sorted(HERE.glob('*.txt'))), install_requirements),
+             (Path(__file__).resolve(), *(HERE / name for name in named)),
+             lambda: install_requirements('requirements', AT_WORK)),
         Step('interfaces', 'build the messages of robot_dynamics_interfaces',
              (INTERFACES, HERE / 'ros_wheels.cmake'),
              lambda: build_interfaces('interfaces', INTERFACES)),
         Step('package', 'install robot_dynamics_ros (editable) and build its C entry point',
              (ROOT / 'setup.py', ROOT / 'setup.cfg', ROOT / 'package.xml', ENTRY_POINT),
              install_package),
+    ]
+    if '--demo' in sys.argv[1:]:
+        return at_work
+    return [
+        *at_work,
+        Step('development', 'install what tests, benchmarks and linters need',
+             tuple(HERE / name for name in IN_DEVELOPMENT),
+             lambda: install_requirements('development', IN_DEVELOPMENT)),
         Step('test_interfaces', 'build the action that the tests use', (TEST_INTERFACES,),
              lambda: build_interfaces('test_interfaces', TEST_INTERFACES)),
     ]
@@ -86,10 +102,9 @@ def create_venv() -> None:
     run('venv', str(PYTHON), '-m', 'pip', 'install', PIP)
 
 
-def install_requirements() -> None:
-    """Install what the three requirement files name."""
-    files = ('requirements.txt', 'development.txt', 'ros.txt')
-    run('requirements', str(PYTHON), '-m', 'pip', 'install', '--progress-bar=off',
+def install_requirements(log: str, files: tuple[str, ...]) -> None:
+    """Install what requirement files name."""
+    run(log, str(PYTHON), '-m', 'pip', 'install', '--progress-bar=off',
         *(word for name in files for word in ('-r', str(HERE / name))))
 
 
@@ -243,7 +258,8 @@ def main() -> int:
         for number, (step, key) in enumerate(todo, 1):
             start = time.monotonic()
             print(f'setup [{number}/{len(todo)}] {step.title} ', end='', flush=True)
-            if step.name == 'requirements':  # half an installation cannot be trusted: start anew
+            if step.name in ('requirements', 'development'):
+                # half an installation cannot be trusted: start anew
                 (STAMPS / 'unfinished').touch()
             step.action()
             (STAMPS / 'unfinished').unlink(missing_ok=True)

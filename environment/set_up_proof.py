@@ -24,7 +24,7 @@ def steps() -> list[Step]:
         Step('venv', f'create {VENV.name} with {set_up.PYTHON_NAME}', (), set_up.create_venv),
         Step('requirements', 'install the pinned requirements', requirements,
              lambda: install('requirements')),
-        Step('engines', 'install other physics engines (1 to 3 minutes)', (ENGINES,),
+        Step('engines', "install other people's software (1 to 3 minutes)", (ENGINES,),
              install_engines),
     ]
 
@@ -50,7 +50,7 @@ def install_engines() -> None:
             if not isinstance(failure.code, str):  # the set-up itself was told to end
                 raise
             left_out.append(engine)
-            print(f'\nsetup: {engine} cannot be installed here; the proof goes on without it '
+            print(f'\nsetup: {engine} cannot be installed here; it goes on without it '
                   f'(log: {VENV.name}/logs) ', end='', flush=True)
 
 

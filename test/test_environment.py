@@ -80,6 +80,23 @@ def test_another_python_or_place_starts_anew(set_up, monkeypatch, change):
     assert [step.name for step, _ in set_up.outdated()] == ['venv', 'requirements', 'messages']
 
 
+def test_the_demo_needs_less_and_the_rest_is_added_later(monkeypatch):
+    spec = importlib.util.spec_from_file_location('set_up_steps', SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, 'set_up_steps', module)
+    spec.loader.exec_module(module)
+    names = {}
+    for words in ([], ['--demo']):
+        monkeypatch.setattr(sys, 'argv', ['set_up.py', *words])
+        names[bool(words)] = [step.name for step in module.steps()]
+    assert names[True] == ['venv', 'requirements', 'interfaces', 'package']
+    assert names[False][:4] == names[True] and names[False][4:] == ['development',
+                                                                    'test_interfaces']
+    listed = [path.name for path in SCRIPT.parent.glob('*.txt')]
+    assert set(listed) == {*module.AT_WORK, *module.IN_DEVELOPMENT, 'pip-only.txt',
+                           'ros-constraints.txt'}
+
+
 def test_a_lost_interpreter_starts_anew(set_up):
     run(set_up)
     set_up.PYTHON.unlink()

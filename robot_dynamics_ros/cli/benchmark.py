@@ -25,7 +25,12 @@ from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
 from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.cli.support.terminal import table
-from robot_dynamics_ros.cli.support.timing import calls, interleaved, loop
+from robot_dynamics_ros.cli.support.timing import (
+    batch_in_threads,
+    calls,
+    interleaved,
+    loop,
+)
 from robot_dynamics_ros.codegen.equations import INPUTS
 from robot_dynamics_ros.codegen.runtime import entry
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
@@ -35,8 +40,14 @@ BATCH = 10_000
 LOOP = 500
 #: Functions that are timed; those below have no counterpart with friction in Pinocchio.
 COMPARED = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'regressor', 'gravity_torque',
-            'inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+            'inverse_dynamics_derivatives', 'forward_dynamics_derivatives', 'coriolis_matrix',
+            'jacobian')
 ALONE = ('torque',)
+#: Functions whose growth with the number of joints is shown, and whose threads.
+GROWING = ('inverse_dynamics', 'forward_dynamics', 'inverse_dynamics_derivatives',
+           'forward_dynamics_derivatives', 'coriolis_matrix', 'jacobian')
+#: States of a batch that is large enough for threads.
+MANY = 100_000
 #: Numbers of joints for the growth with n.
 SIZES = (2, 4, 7, 12, 20, 40, 60)
 
@@ -66,6 +77,7 @@ def measure(repetitions: int, *, quick: bool) -> dict[str, Any]:
         'functions': [row for name, chain in robots.items()
                       for row in measure_functions(name, chain, repetitions)],
         'growth': [] if quick else [measure_growth(n, repetitions) for n in SIZES],
+        'threads': {} if quick else measure_threads(robots['demo_arm'], repetitions),
         'start': {} if quick else measure_start(),
         'without C entry': measure_without_entry(repetitions),
     }
@@ -167,8 +179,21 @@ def measure_without_entry(repetitions: int) -> Row:
         times['pinocchio'] / times['ours'], 2) if others else None}
 
 
+def measure_threads(chain: Chain, repetitions: int) -> Row:
+    """Return how many times quicker a large batch is with two threads than with one."""
+    model, rng = compile_model(chain), np.random.default_rng(1)
+    row: Row = {}
+    for name in (*COMPARED, *ALONE):
+        states = [rng.uniform(-2.0, 2.0, (MANY, len(chain))) for _ in INPUTS[name]]
+        function, outs = getattr(model, name), getattr(model, name)(*states)
+        times = interleaved({str(threads): batch_in_threads(function, states, outs, threads)
+                             for threads in (1, 2)}, max(repetitions // 4, 1))
+        row[name] = round(times['1'] / times['2'], 2)
+    return row
+
+
 def measure_growth(n: int, repetitions: int) -> Row:
-    """Return single calls of inverse and forward dynamics for a general arm of n joints."""
+    """Return single calls of some functions for a general arm of n joints."""
     rng = np.random.default_rng(n)
     links = [Inertia.from_centre_of_mass(1.0, rng.uniform(-0.1, 0.1, 3), 0.01 * np.eye(3))
              for _ in range(n)]
@@ -178,7 +203,7 @@ def measure_growth(n: int, repetitions: int) -> Row:
     model = compile_model(chain)
     others = baseline(chain)
     row: Row = {'joints': n}
-    for name in ('inverse_dynamics', 'forward_dynamics'):
+    for name in GROWING:
         one = [rng.uniform(-1.0, 1.0, n) for _ in INPUTS[name]]
         start = time.perf_counter()
         out = getattr(model, name)(*one)  # compiles
@@ -187,7 +212,10 @@ def measure_growth(n: int, repetitions: int) -> Row:
         contenders = {'ours': calls(ours, one, out)}
         if name in others:
             contenders['pinocchio'] = calls(others[name], one)
-        times = interleaved(contenders, 2 if model.forms[name] == 'loop' else repetitions)
+        slow = model.forms[name] == 'loop'
+        if slow:
+            contenders = {key: each._replace(calls=2) for key, each in contenders.items()}
+        times = interleaved(contenders, 2 if slow else repetitions)
         row |= {f'{name} [ns]': round(times['ours']), f'{name} form': model.forms[name]}
         if 'pinocchio' in times:
             row[f'{name} ratio'] = round(times['pinocchio'] / times['ours'], 2)
@@ -195,28 +223,36 @@ def measure_growth(n: int, repetitions: int) -> Row:
 
 
 def measure_start() -> dict[str, float]:
-    """Return times [s] from imports done to results, the shortest of three new processes."""
-    program = ('import sys, time\n'
+    """Return processor times [s] of imports and first results, the best of three processes."""
+    program = ('import time\n'
+               'start = time.process_time()\n'
+               'import sys, resource\n'
                'import numpy as np\n'
                'from robot_dynamics_ros import chain_from_urdf, compile_model\n'
                'chain = chain_from_urdf(sys.argv[1])\n'
+               'print(time.process_time() - start)\n'
                'state = np.zeros(7)\n'
-               'start = time.perf_counter()\n'
-               'model = compile_model(chain)\n'
-               'model.torque(state, state, state)\n'
-               'print(time.perf_counter() - start)\n'
+               'for _ in range(2):\n'
+               '    start = time.process_time()\n'
+               '    model = compile_model(chain)\n'
+               '    model.torque(state, state, state)\n'
+               '    print(time.process_time() - start)\n'
+               'start = time.process_time()\n'
                'for name, inputs in zip(sys.argv[2::2], sys.argv[3::2]):\n'
                '    for states in (state, np.zeros((100, 7))):\n'
                '        getattr(model, name)(*[states] * int(inputs))\n'
-               'print(time.perf_counter() - start)\n')
+               'print(time.process_time() - start)\n'
+               'print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n')
     functions = [word for name in (*COMPARED, *ALONE) for word in (name, str(len(INPUTS[name])))]
     command = [sys.executable, '-c', program, str(share_folder() / 'urdf' / 'demo_arm.urdf'),
                *functions]
     printed = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
                for _ in range(3)]
-    first, every = (min(float(time) for time in times) for times in zip(*printed))
-    return {'first torque [s]': round(first, 2),
-            'every function, one state and batch [s]': round(every, 2)}
+    names = ('imports and reading the URDF [s]', 'first torque [s]',
+             'first torque of a second model [s]', 'every function, one state and batch [s]',
+             'peak memory [MB]')
+    return {name: round(min(float(value) for value in values), 3)
+            for name, values in zip(names, zip(*printed))}
 
 
 def text_report(report: dict[str, Any]) -> str:
@@ -228,8 +264,11 @@ def text_report(report: dict[str, Any]) -> str:
         parts.append('Growth with the number of joints, single calls\n'
                      + _growth_table(report['growth']))
     if report['start']:
-        parts.append('Demo arm, from imports done, compiling included: ' + ', '.join(
+        parts.append('Demo arm, a new process, processor time, compiling included: ' + ', '.join(
             f'{key} {value}' for key, value in report['start'].items()))
+    if report['threads']:
+        parts.append(f'Two threads instead of one, {MANY} states: ' + ', '.join(
+            f'{name} {_times(ratio)}' for name, ratio in report['threads'].items()))
     row = report['without C entry']
     parts.append(f'Demo arm, inverse_dynamics without the C entry: {row["single [ns]"]:.0f} ns, '
                  f'{_times(row["single ratio"])}')
@@ -245,12 +284,11 @@ def _functions_table(rows: list[Row]) -> str:
 
 
 def _growth_table(rows: list[Row]) -> str:
-    names = ('inverse_dynamics', 'forward_dynamics')
     return table(
-        ['joints', *(word for name in names for word in (name, 'ratio', 'form', 'first call'))],
-        [[str(row['joints']), *(word for name in names for word in (
-            f'{row[f"{name} [ns]"]} ns', _times(row.get(f'{name} ratio')), row[f'{name} form'],
-            f'{row[f"{name} first call [s]"]} s'))] for row in rows])
+        ['joints', 'function', 'one call', 'ratio', 'form', 'first call'],
+        [[str(row['joints']), name, f'{row[f"{name} [ns]"]} ns', _times(row.get(f'{name} ratio')),
+          row[f'{name} form'], f'{row[f"{name} first call [s]"]} s']
+         for name in GROWING for row in rows], left=2)
 
 
 def _times(ratio: float | None) -> str:

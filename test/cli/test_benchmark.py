@@ -62,9 +62,16 @@ def test_the_shortest_time_counts_and_all_take_turns():
 def test_growth_and_start_are_measured():
     row = benchmark.measure_growth(3, 1)
     assert row['inverse_dynamics form'] == 'straight line' and row['joints'] == 3
+    assert set(benchmark.GROWING) <= set(benchmark.INPUTS)
     start = benchmark.measure_start()
-    first, every = start.values()
-    assert 0.0 < first <= every
+    assert len(start) == 5 and all(value > 0.0 for value in start.values())
+
+
+def test_threads_are_measured(monkeypatch):
+    monkeypatch.setattr(benchmark, 'MANY', 200)
+    monkeypatch.setattr(benchmark, 'COMPARED', ('inverse_dynamics',))
+    row = benchmark.measure_threads(random_chain(np.random.default_rng(1), 3), 1)
+    assert list(row) == ['inverse_dynamics', 'torque'] and all(each > 0.0 for each in row.values())
 
 
 @pytest.mark.parametrize('name', benchmark.COMPARED)

@@ -36,6 +36,13 @@ def calls(function: Callable[..., object], arrays: Sequence[Array],
     return Timed(timer, 200 if single else 1, 1 if single else len(arrays[0]))
 
 
+def batch_in_threads(function: Callable[..., object], states: Sequence[Array], out: Array,
+                     threads: int) -> Timed:
+    """Return calls of a batch in several threads."""
+    timer = Timer(lambda: function(*states, out=out, threads=threads))
+    return Timed(timer, 1, len(states[0]))
+
+
 def loop(function: Callable[..., object], states: Sequence[Array], count: int) -> Timed:
     """Return a Python loop over the first `count` states."""
     names = [f'a{i}' for i in range(len(states))]

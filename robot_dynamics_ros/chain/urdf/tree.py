@@ -118,7 +118,7 @@ class Tree:
         """
         Return what a joint follows, through other followers; None = nothing.
 
-        :raises ChainError: joints that follow each other.
+        :raises ChainError: joints that follow each other, or with a ratio that no robot has.
         """
         joint, multiplier, offset = self.joints[name], 1.0, 0.0
         seen = {name}
@@ -128,6 +128,9 @@ class Tree:
             joint = self.joints[joint.mimic]
             if joint.name in seen:
                 raise ChainError(f"{self.label}: joint '{name}' mimics itself")
+            if not max(abs(multiplier), abs(offset)) <= LARGEST_NUMBER:
+                raise ChainError(f"{self.label}: joint '{name}' mimics '{joint.name}' by a ratio "
+                                 f'larger than {LARGEST_NUMBER:g}, which no robot has')
             seen.add(joint.name)
         return None if joint.name == name else Leader(joint.name, multiplier, offset)
 

@@ -81,6 +81,11 @@ BAD = {
     'mimic of itself': (robot(LINKS + joint(inside='<mimic joint="j2"/>')
                               + joint('j2', 'a', 'b', inside='<mimic joint="j1"/>')),
                         ChainError, "joint 'j1' mimics itself"),
+    'mimics whose ratios multiply': (robot(
+        LINKS + joint() + joint('j2', 'a', 'b', inside='<mimic joint="j1" multiplier="1e12"/>')
+        + '<link name="c"/>'
+        + joint('j3', 'b', 'c', inside='<mimic joint="j2" multiplier="1e12"/>')),
+        ChainError, "joint 'j3' mimics 'j1' by a ratio larger than"),
 }
 
 

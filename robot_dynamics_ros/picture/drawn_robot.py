@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from robot_dynamics_ros.chain.urdf.document import read_document
 from robot_dynamics_ros.chain.urdf.geometry import mesh_folders
 from robot_dynamics_ros.chain.urdf.reader import link_poses
 from robot_dynamics_ros.chain.urdf.shapes import link_shapes
-from robot_dynamics_ros.chain.urdf.tree import Tree, TreeJoint, tree_from_urdf
+from robot_dynamics_ros.chain.urdf.tree import Leader, Tree, TreeJoint, tree_from_urdf
+from robot_dynamics_ros.errors import ChainError
 from robot_dynamics_ros.picture.solids import Colour, Solid, bounds, rod, shape_solid
 
 #: Colours of links that have none, in turns, so that neighbours differ.
@@ -34,14 +35,6 @@ _MOVABLE = ('revolute', 'continuous', 'prismatic')
 _NO_LIMIT = {'prismatic': 1.0}
 
 
-class Follower(NamedTuple):
-    """A joint that mimics another: position = multiplier * that of the leader + offset."""
-
-    leader: str
-    multiplier: float
-    offset: float
-
-
 @dataclass(frozen=True, eq=False)
 class DrawnRobot:
     """
@@ -55,7 +48,7 @@ class DrawnRobot:
 
     tree: Tree
     solids: Mapping[str, tuple[Solid, ...]]
-    followers: Mapping[str, Follower]
+    followers: Mapping[str, Leader]
     findings: tuple[Finding, ...]
 
     @cached_property
@@ -98,17 +91,10 @@ class DrawnRobot:
         return float(np.linalg.norm(high - low))
 
     def _whole(self, positions: Mapping[str, float]) -> dict[str, float]:
-        whole = dict(positions)
-        for name in self.followers:
-            whole[name] = self._followed(name, positions, ())
-        return whole
-
-    def _followed(self, name: str, positions: Mapping[str, float], way: tuple[str, ...]) -> float:
-        follower = self.followers.get(name)
-        if follower is None or name in way:  # a ring of joints that mimic each other rests
-            return positions.get(name, 0.0)
-        return follower.offset + follower.multiplier * self._followed(
-            follower.leader, positions, (*way, name))
+        """Return the positions with those of joints that follow others."""
+        return {**positions, **{
+            name: offset + multiplier * positions.get(leader, 0.0)
+            for name, (leader, multiplier, offset) in self.followers.items()}}
 
 
 def drawn_robot(source: str | os.PathLike[str], *,
@@ -140,9 +126,7 @@ def drawn_robot(source: str | os.PathLike[str], *,
             findings.append(Finding('not_drawn', name, f'{instead} drawn instead of '
                                     f'{", ".join(dict.fromkeys(missing))}, which cannot be '
                                     'read; name the folder of the mesh files'))
-    followers = {joint.get('name'): _follower(joint) for joint in root.findall('joint')
-                 if joint.find('mimic') is not None
-                 and joint.find('mimic').get('joint') in tree.joints}
+    followers = {name: leader for name in tree.joints if (leader := _leader(tree, name))}
     if not any(solids.values()):  # a skeleton is better than nothing
         unread = set(solids)
     return DrawnRobot(tree, _with_sticks(tree, solids, unread), followers, tuple(findings))
@@ -193,10 +177,12 @@ def _colour(visual: Any, materials: Mapping[str, Any], tone: Colour) -> tuple[Co
     return (values[0], values[1], values[2]), values[3] or 1.0
 
 
-def _follower(joint: Any) -> Follower:
-    mimic = joint.find('mimic')
-    return Follower(mimic.get('joint'), float(mimic.get('multiplier', 1.0)),
-                    float(mimic.get('offset', 0.0)))
+def _leader(tree: Tree, name: str) -> Leader | None:
+    """Return what a joint follows; joints that follow each other rest, and can be moved."""
+    try:
+        return tree.leader(name)
+    except ChainError:
+        return None
 
 
 def _with_sticks(tree: Tree, solids: Mapping[str, tuple[Solid, ...]], unread: Set[str]

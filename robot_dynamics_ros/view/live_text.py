@@ -7,6 +7,7 @@ import io
 import textwrap
 from collections import deque
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -73,6 +74,9 @@ class LiveText:
         :param width: columns of the terminal.
         :param height: lines of the terminal; None = as many as are needed.
         """
+        if find_spec('rich') is None:
+            return [self.summary(estimate, elapsed, motion),
+                    'for the whole view: pip install rich']
         head = [*textwrap.wrap(self.summary(estimate, elapsed, motion), width,
                                subsequent_indent=' ' * 9, drop_whitespace=False), '']
         lines = [*head, *self._joint_lines(estimate, width), '',

@@ -177,7 +177,7 @@ class RobotPage:
             return
         rows, inertia = self.robot.parameters_of(body), self.robot.chain.links[body]
         centre = ', '.join(number(float(x)) for x in np.atleast_1d(inertia.centre_of_mass))
-        joint = self.robot.chain.joint_names[body]
+        joint = self.robot.chain.moving[body].name
         about = facts([('joint', joint), ('mass of the URDF', f'{number(inertia.mass)} kg'),
                        ('centre of mass in E_i', f'{centre} m')])
         self._link.content = about + (

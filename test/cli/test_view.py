@@ -47,7 +47,7 @@ def test_wrong_input_is_one_line(words, text, tmp_path, capsys):
     assert not picture.exists()
 
 
-def test_a_tree_is_shown_without_dynamics_and_missing_meshes_are_told(tmp_path, capsys):
+def test_a_tree_is_shown_and_missing_meshes_are_told(tmp_path, capsys):
     links = ''.join(
         f'<link name="{name}"><visual><geometry><mesh filename="{name}.stl"/></geometry></visual>'
         f'</link><joint name="{name}_joint" type="revolute"><parent link="base"/><child '

@@ -48,7 +48,7 @@ def test_a_joint_that_mimics_follows_its_leader():
 def test_joints_that_mimic_each_other_rest():
     text = HAND.replace('<axis xyz="0 1 0"/><limit lower="0.01"',
                         '<axis xyz="0 1 0"/><mimic joint="right"/><limit lower="0.01"')
-    assert np.all(np.isfinite(drawn_robot(text).link_poses({})['b'].translation))
+    assert np.all(np.isfinite(drawn_robot(text).link_poses({'left': 0.03})['b'].translation))
 
 
 def test_what_cannot_be_read_is_drawn_from_collision_shapes_or_as_a_stick_and_told():

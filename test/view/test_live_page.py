@@ -13,6 +13,7 @@ from support.browser import Browser, browser_path  # noqa: E402
 from support.robots import URDF_FOLDER  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
+from robot_dynamics_ros import chain_from_urdf  # noqa: E402
 from robot_dynamics_ros.picture.drawn_robot import drawn_robot  # noqa: E402
 from robot_dynamics_ros.view import live_page  # noqa: E402
 from robot_dynamics_ros.view.guarded_server import GuardedServer  # noqa: E402
@@ -177,3 +178,18 @@ def test_sliders_move_the_robot_and_the_button_takes_it_back(server, state):
     page.move({'joint_1': 0.0})
     page.step()
     assert page.scene.positions['joint_1'] == 0.0
+
+
+def test_links_of_a_hand_whose_fingers_follow_can_be_clicked(server, tmp_path):
+    joint = ('<joint name="{0}" type="prismatic"><parent link="palm"/><child link="{0}_link"/>'
+             '<axis xyz="0 1 0"/><limit lower="0" upper="1" velocity="1" effort="9"/>{1}</joint>'
+             '<link name="{0}_link"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" '
+             'iyy="1" iyz="0" izz="1"/></inertial></link>')
+    text = ('<robot name="hand"><link name="palm"/>' + joint.format('left', '')
+            + joint.format('right', '<mimic joint="left" multiplier="-1"/>') + '</robot>')
+    robot = ViewedRobot(drawn_robot(text), chain_from_urdf(text))
+    page = RobotPage(server, robot, None, ('axes', 'inertia'))
+    for link in ('left_link', 'right_link'):
+        page._on_click(link)
+        page.step()
+        assert link.removesuffix('_link') in page._link.content

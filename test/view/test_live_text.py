@@ -7,6 +7,7 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import load_robot
+from robot_dynamics_ros.view import live_text
 from robot_dynamics_ros.view.live_text import LiveText
 
 
@@ -45,3 +46,9 @@ def test_a_low_terminal_gets_fewer_lines(estimate):
     text = LiveText(estimate)
     assert len(text.lines(estimate, 1.0, 0.5, 80, 10)) == 9
     assert len(text.lines(estimate, 1.0, 0.5, 80, 50)) == 21
+
+
+def test_without_rich_there_is_the_headline(estimate, monkeypatch):
+    monkeypatch.setattr(live_text, 'find_spec', lambda name: None)
+    first, second = LiveText(estimate).lines(estimate, 1.0, 0.5)
+    assert 'FROM_URDF' in first and 'pip install rich' in second

@@ -10,6 +10,8 @@
 # make papers  docs/papers.md: every table of the five papers, calculated anew
 # make pictures   the pictures of README and docs (needs chromium; ARGS='view live' for some)
 # make collisions   exciting motions of many robots and seeds, judged by MuJoCo and FCL (hours; ARGS='--seeds 2 --robots panda,ur5')
+# make docs    the documentation as a site: output/site/index.html (.venv-docs); warnings are errors
+# make pages   pages that the code writes, and what the commands in docs/ print (some minutes)
 # make coverage   share of lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
@@ -30,6 +32,8 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint fuzz soak collisions coverage bench bench-peers bench-identification-peers proof \
   papers pictures clean
+.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers pictures clean
+.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers docs pages clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -88,6 +92,14 @@ papers: setup
 
 pictures: setup
 	$(BIN)/python environment/make_pictures.py $(ARGS)
+# Pages are Markdown in the repository; Sphinx needs neither ROS nor the package.
+docs:
+	@$(PYTHON) environment/set_up_docs.py
+	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs output/site
+	@echo 'output/site/index.html'
+
+pages: setup
+	PYTHONPATH=environment $(BIN)/python environment/pages $(ARGS)
 
 collisions: setup
 	$(BIN)/python -m pip install --quiet python-fcl==0.7.0.11
@@ -99,4 +111,5 @@ soak: setup
 
 clean:
 	rm -rf .venv .venv-proof .venv-peers .venv-speed build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .venv-proof .venv-docs build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	  .coverage .coverage.* htmlcov

@@ -25,6 +25,7 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.recordings.files import write_recording
 from robot_dynamics_ros.files.csv_table import read_csv_table
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
@@ -51,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='columns t, q_<joint>, optional qd_<joint>, qdd_<joint> [s, rad, m] '
                         '(default: ten seconds inside the limits of the robot)')
     add_joints_argument(parser, 'rotor inertia, friction, limits, payload, stiffness')
+    parser.add_argument('--parameters', metavar='parameters.yaml', type=Path,
+                        help='identified parameters that the controllers know (default: those of '
+                        'the robot description)')
     parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
                         action='append', help='a point mass [kg] at a place in the tip frame [m] '
                         'that appears at a time [s], unknown to the controller; may be repeated, '
@@ -89,6 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
     motion = _motion(arguments, chain)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)
+    if arguments.parameters is not None:
+        known = read_parameters(arguments.parameters, chain)
+        models[0].swap(known.mlc.values, known.joint_physics)
     runs, names = [], arguments.controller or ['computed_torque', 'slotine_li']
     for name in names:
         try:
@@ -146,16 +153,17 @@ def summary(runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange]) -> str:
     """Return a table: errors between payload changes, saturated efforts, learned mass."""
     end = runs[0].tracked.trajectory.duration
     spans = _spans(loads, end)
+    learned = any(each.value_of('load_M') is not None for each in runs)
     header = ['tracking error, rms [mrad, mm]', *(f'{a:g}-{b:g} s' for a, b in spans), 'largest',
-              'saturated efforts', 'learned payload [kg]']
+              'saturated efforts', *(['learned payload [kg]'] if learned else [])]
     rows = []
     for each in runs:
         mass = each.value_of('load_M')
+        told = '-' if mass is None else short(float(mass[-1]))
         rows.append([each.tracked.name,
                      *(f'{1e3 * each.error_between(a, b):.2f}' for a, b in spans),
                      f'{1e3 * each.tracked.tracking.largest.max():.1f}',
-                     str(int(each.clamped.sum())),
-                     '-' if mass is None else short(float(mass[-1]))])
+                     str(int(each.clamped.sum())), *([told] if learned else [])])
     return table(header, rows)
 
 

@@ -24,7 +24,7 @@ from robot_dynamics_ros.motion.trajectory import TrajectorySample
 from robot_dynamics_ros.simulation.controlled_robot import pid_gains
 
 #: Names of all controllers.
-CONTROLLERS = ('pid', 'pd_gravity', 'computed_torque', *LAW_NAMES)
+CONTROLLERS = ('pid', 'feedforward', 'pd_gravity', 'computed_torque', *LAW_NAMES)
 #: Integral time of the PID [s].
 _INTEGRAL_TIME = 0.5
 
@@ -88,5 +88,8 @@ def make_controller(name: str, model: Model, limits: EffortLimits,
         return LimitedController(limits, lambda desired, q, qd, step: pd_gravity(
             model, joint_gains, desired, q, qd))
     pid = Pid(joint_gains)
+    if name == 'feedforward':
+        return LimitedController(limits, lambda desired, q, qd, step: model.torque(
+            desired.q, desired.qd, desired.qdd) + pid.effort(desired.q - q, desired.qd - qd, step))
     return LimitedController(limits, lambda desired, q, qd, step: pid.effort(
         desired.q - q, desired.qd - qd, step))

@@ -128,3 +128,23 @@ def test_what_was_simulated_can_be_identified(tmp_path, capsys):
     capsys.readouterr()
     assert main(['identify', recording, '--urdf', ROBOT, '-o', str(tmp_path)]) == 0
     assert 'PASSED' in capsys.readouterr().out
+
+
+def test_feedforward_with_identified_parameters_is_better_than_with_those_of_the_urdf(
+        tmp_path, capsys):
+    arm = str(URDF_FOLDER / 'planar_2r.urdf')
+    common = ['simulate', arm, '--parameter-error', '0.3', '--rate', '200']
+    assert main([*common, '--controller', 'computed_torque', '-o', str(tmp_path / 'run.csv')]) == 0
+    assert main(['identify', str(tmp_path / 'run.csv'), '--urdf', arm, '-o', str(tmp_path)]) == 0
+    capsys.readouterr()
+
+    def errors(*words):
+        assert main([*common, *words]) == 0
+        rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+        return {row[0]: float(row[1]) for row in rows}
+
+    before = errors('--controller', 'pid', '--controller', 'feedforward')
+    after = errors('--controller', 'feedforward', '--parameters',
+                   str(tmp_path / 'parameters.yaml'))
+    assert before['feedforward'] < 0.5 * before['pid']
+    assert after['feedforward'] < 0.2 * before['feedforward']

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write all pages that the code writes: make pages (ARGS=--quick leaves out what is run)."""
 
+import os
 import sys
 from pathlib import Path
 
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # as the command itself does
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 

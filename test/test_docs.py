@@ -165,3 +165,17 @@ def test_ros2_lines_name_nodes_parameters_and_arguments_that_exist():
                 assert argument in arguments, (page, line, argument)
             seen += 1
     assert seen > 10
+
+
+def test_the_chains_of_the_gallery_exist():
+    from support.robots import example_robots
+
+    from robot_dynamics_ros import chain_from_urdf
+
+    lines = re.findall(r'`robot-dynamics inspect \$R/(\S+)(.*?)`',
+                       (DOCS / 'gallery.md').read_text(encoding='utf-8'))
+    assert len(lines) == 12
+    for file, words in lines:
+        [path] = [each for each in example_robots() if each.as_posix().endswith(f'/{file}')]
+        chosen = dict(re.findall(r'--(base|tip) (\S+)', words))
+        assert len(chain_from_urdf(path, **chosen)) >= 3

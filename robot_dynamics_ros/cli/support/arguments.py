@@ -53,7 +53,6 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
                         'disabled pairs')
     parser.add_argument('--group', metavar='NAME',
                         help='group of the SRDF: all other joints are frozen at zero')
-                        help='tip link: only the chain to it (default: the whole robot)')
     parser.add_argument('--gravity', metavar='X,Y,Z', type=_vector,
                         help='gravity in the frame of the base link [m/s^2] (default: 9.81 along '
                         '-z of the URDF root); write --gravity=0,0,-9.81')

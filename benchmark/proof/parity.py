@@ -26,9 +26,11 @@ def disagreement(load: Loader, urdf: str, seed: int = 0) -> float:
     :param load: somebody else's software.
     :param urdf: text of a URDF.
     :param seed: seed of the states.
-    :raises Refused: it does not take this robot.
+    :raises Refused: it does not take this robot, or would take it for another one.
     """
     chain = chain_from_urdf(urdf)
+    if len(chain.moving) > len(chain):  # their readers let mimic joints move by themselves
+        raise Refused('has joints that follow others')
     links = rigid_links(urdf)
     n, rng = len(chain), np.random.default_rng(seed)
     states = [rng.uniform(-size, size, (STATES, n)) for size in RANGE]

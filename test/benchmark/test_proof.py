@@ -80,6 +80,11 @@ def test_the_torque_of_the_links_is_all_that_is_left(name):
     assert disagreement(as_loader(), urdf(name)) < SAME_ALGEBRA
 
 
+def test_robots_with_joints_that_follow_others_are_not_compared():
+    found = disagreements(as_loader(), [ROOT / 'urdf' / 'demo_two_arms.urdf'])
+    assert found == {'demo_two_arms': 'has joints that follow others'}
+
+
 def test_a_frame_at_the_end_is_left_out_and_a_flange_with_mass_is_not():
     text = urdf('demo_arm')
     frame = ('<joint name="f" type="fixed"><parent link="flange"/><child link="tool"/></joint>'

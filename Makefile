@@ -31,9 +31,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint fuzz soak collisions coverage bench bench-peers bench-identification-peers proof \
-  papers pictures clean
-.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers pictures clean
-.PHONY: help setup demo test lint fuzz soak collisions coverage bench proof papers docs pages clean
+  papers pictures docs pages clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -92,6 +90,7 @@ papers: setup
 
 pictures: setup
 	$(BIN)/python environment/make_pictures.py $(ARGS)
+
 # Pages are Markdown in the repository; Sphinx needs neither ROS nor the package.
 docs:
 	@$(PYTHON) environment/set_up_docs.py
@@ -110,6 +109,6 @@ soak: setup
 	$(BIN)/python test/soak/run.py --minutes $(MINUTES)
 
 clean:
-	rm -rf .venv .venv-proof .venv-peers .venv-speed build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
-	rm -rf .venv .venv-proof .venv-docs build install log *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf .venv .venv-proof .venv-peers .venv-speed .venv-docs build install log *.egg-info \
+	  .hypothesis .mypy_cache .pytest_cache .ruff_cache \
 	  .coverage .coverage.* htmlcov

@@ -25,7 +25,7 @@ FUNCTIONS = {
     'jacobian': ('q',),
 }
 
-BATCH = 10_000
+BATCH = 2_000
 #: States of a batch that a loop in Python is timed on.
 LOOP = 500
 

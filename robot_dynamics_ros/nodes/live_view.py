@@ -69,7 +69,8 @@ class LiveViewNodeSettings(RobotNodeSettings):
     page_port: int = setting(8080, 'port of the page, or one of the next; 0 = any', minimum=0,
                              maximum=65535)
     mesh_folders: tuple[str, ...] = setting(
-        (), 'folders with mesh files, beside the packages that are installed', example='[]')
+        (), 'folders with mesh files, beside the packages that are installed',
+        example='[/opt/robot/meshes]')
 
 
 class LiveViewNode(RobotNode):

@@ -31,7 +31,7 @@ _ARGUMENTS = {
     'calibration': ('', 'Folder of a calibration: its description, joints.yaml, chain and '
                         'parameters are used where nothing else is given.'),
     'base': ('', 'Base link of the chain; empty = root of the URDF.'),
-    'tip': ('', 'Tip link of the chain; empty = found where there is one chain only.'),
+    'tip': ('', 'Tip link: only joints on the way to it move; empty = all joints move.'),
     'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
                                                        'with efforts.'),
     'effort_limits': ('{}', 'Largest effort of joints [N m, N], as {joint_1: 80.0}; they replace '

@@ -2,16 +2,18 @@
 """
 Small slips put into dynamics/, one at a time, and which of them no test sees.
 
-    python benchmark/mutation.py --per-module 6
+    python benchmark/mutation.py --per-module 3
 
-A copy of the repository is changed, not the repository. What survives is printed at the end; the
-known survivors, and why each of them may live, are in docs/papers.md.
+A copy of the repository is changed, not the repository. The results go into papers/mutation.json,
+with the commit they were found at; docs/papers.md shows them, and says of every survivor why it
+may live.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import random
 import shutil
@@ -21,11 +23,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path('robot_dynamics_ros') / 'dynamics'
+RESULTS = Path(__file__).with_name('papers') / 'mutation.json'
 #: What of the repository the tests need.
-COPIED = ('robot_dynamics_ros', 'test', 'benchmark', 'urdf', 'docs', 'pyproject.toml')
+COPIED = ('robot_dynamics_ros', 'robot_dynamics_interfaces', 'test', 'benchmark', 'urdf', 'docs',
+          'config', 'pyproject.toml')
 
 _SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
@@ -86,10 +91,10 @@ def tests_of(copy: Path, module: Path) -> list[str]:
     return [*map(str, own), str(copy / 'test' / 'dynamics')]
 
 
-def survives(copy: Path, module: Path) -> bool:
+def survives(copy: Path, tests: list[str]) -> bool:
     """Return whether all tests pass."""
     environment = {**os.environ, 'PYTHONPATH': str(copy), 'PYTHONDONTWRITEBYTECODE': '1'}
-    for test in tests_of(copy, module):
+    for test in tests:
         try:
             run = subprocess.run(
                 [sys.executable, '-m', 'pytest', '-x', '-q', '-p', 'no:cacheprovider',
@@ -102,15 +107,37 @@ def survives(copy: Path, module: Path) -> bool:
     return True
 
 
+def recorded(results: Path, run: dict[str, Any], module: str, tried: int,
+             survivors: list[dict[str, object]]) -> None:
+    """
+    Write the results of one module into the file of all runs.
+
+    :param run: commit, seed and slips per module: what tells one run from another.
+    """
+    runs = json.loads(results.read_text()) if results.is_file() else []
+    same = [each for each in runs if run.items() <= each.items()]
+    if not same:
+        same = [{**run, 'modules': {}, 'survivors': []}]
+        runs += same
+    same[0]['modules'][module] = tried
+    same[0]['survivors'] = [*(each for each in same[0]['survivors'] if each['module'] != module),
+                            *survivors]
+    results.write_text(json.dumps(runs, indent=1) + '\n')
+
+
 def main() -> int:
-    """Change, test, print."""
+    """Change, test, print, record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('--per-module', type=int, default=6, help='slips per module')
+    parser.add_argument('--per-module', type=int, default=3, help='slips per module')
     parser.add_argument('--seed', type=int, default=1, help='which slips are tried')
-    parser.add_argument('--only', default='', help='part of the path of the modules to try')
+    parser.add_argument('--only', default=[''], nargs='*',
+                        help='parts of the paths of the modules to try')
+    parser.add_argument('--results', type=Path, default=RESULTS, help='file for the results')
     arguments = parser.parse_args()
-    rng = random.Random(arguments.seed)
-    survivors, tried, start = [], 0, time.monotonic()
+    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, check=True,
+                            capture_output=True, text=True).stdout.strip()
+    run = {'commit': commit, 'seed': arguments.seed, 'per_module': arguments.per_module}
+    survived, tried, start = 0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / 'repository'
         copy.mkdir()
@@ -120,23 +147,31 @@ def main() -> int:
                 shutil.copytree(source, copy / name)
             else:
                 shutil.copy(source, copy / name)
+        if not survives(copy, [str(copy / 'test' / 'dynamics')]):
+            print('the tests fail without any slip', file=sys.stderr)
+            return 1
         for module in sorted(path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob('*.py')):
-            if module.name == '__init__.py' or arguments.only not in str(module):
+            name = str(module.relative_to(PACKAGE))
+            if module.name == '__init__.py' or not any(
+                    part in name for part in arguments.only):
                 continue
             original = (ROOT / module).read_text()
             count = len(list(places(ast.parse(original))))
-            for index in sorted(rng.sample(range(count), min(arguments.per_module, count))):
+            rng = random.Random(f'{arguments.seed} {name}')
+            chosen = sorted(rng.sample(range(count), min(arguments.per_module, count)))
+            survivors: list[dict[str, object]] = []
+            for index in chosen:
                 change = mutated(original, index)
-                if change is None:
-                    continue
+                assert change is not None
                 text, line, words = change
                 (copy / module).write_text(text)
-                tried += 1
-                if survives(copy, module):
-                    survivors.append(f'{module.relative_to(PACKAGE)}:{line}: {words}')
-                    print('survives', survivors[-1], flush=True)
+                if survives(copy, tests_of(copy, module)):
+                    survivors.append({'module': name, 'line': line, 'slip': words})
+                    print(f'survives {name}:{line}: {words}', flush=True)
             (copy / module).write_text(original)
-    print(f'{tried} slips, {tried - len(survivors)} seen, {len(survivors)} not seen, '
+            tried, survived = tried + len(chosen), survived + len(survivors)
+            recorded(arguments.results, run, name, len(chosen), survivors)
+    print(f'{tried} slips, {tried - survived} seen, {survived} not seen, '
           f'{time.monotonic() - start:.0f} s')
     return 0
 

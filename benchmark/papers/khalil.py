@@ -9,6 +9,7 @@ import numpy as np
 
 from papers import robots
 from papers.markdown import pair, table
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.dynamics.joints.joint_terms import dry_friction_level
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
@@ -76,7 +77,13 @@ def table_9_5() -> str:
          '4 rotors; what `inspect urdf/stanford.urdf` prints'),
         ('Stanford, simplified', '142/99',
          pair(robots.generated(stanford, robots.STANFORD_SIMPLIFIED, rotors=None,
-                               searched=True)), '4 rotors; fewer multiplications, more additions'),
+                               searched=True)),
+         '4 rotors, with d_4: 5 multiplications fewer, 7 additions more'),
+        ('the same without d_4', '',
+         pair(robots.generated(robots.stanford(0.0), robots.STANFORD_SIMPLIFIED, rotors=None,
+                               searched=True)),
+         'axis 4 continues axis 3, so that d_4 only moves the zero of joint 3: 8 operations fewer '
+         'in all'),
         ('TH8, general', '175/162', pair(robots.generated(th8, rotors=None)),
          'geometry not given in the chapter: our reading R P P R R R, not a comparison'),
         ('RX-90, general', '253/238', pair(robots.generated(rx90, rotors=None)), '4 rotors'),
@@ -114,14 +121,25 @@ def direct_dynamics() -> str:
                   'generated code (mass matrix, solved from the tip; friction included)'], rows)
 
 
+def friction_curves(velocity: Array) -> dict[str, Array]:
+    """
+    Return friction [N m] of the models of figure 9.2 by their titles; at rest, just before moving.
+
+    :param velocity: (N,) velocities [rad/s].
+    """
+    coulomb, static, viscous, stribeck = 2.0, 3.0, 1.5, 0.2
+    sign, size = np.copysign(1.0, velocity), np.abs(velocity)
+    level = np.array([dry_friction_level(v, coulomb, static, stribeck, math.exp) for v in size])
+    return {'(a) static, Coulomb': sign * np.where(size == 0.0, static, coulomb),
+            '(b) with Stribeck, (9.26)': sign * (level + viscous * size),
+            '(c) Coulomb + viscous (9.27)': sign * (coulomb + viscous * size)}
+
+
 def figure_9_2() -> str:
     """Return points of the friction models of figure 9.2, and of (9.26)."""
-    coulomb, static, viscous, stribeck = 2.0, 3.0, 1.5, 0.2
-    rows = []
-    for velocity in (0.0, 0.05, 0.1, 0.2, 0.4, 1.0):
-        level = dry_friction_level(velocity, coulomb, static, stribeck, math.exp)
-        rows.append((f'{velocity:g}', f'{static if velocity == 0.0 else coulomb:.3f}',
-                     f'{float(np.asarray(level)) + viscous * velocity:.3f}',
-                     f'{coulomb + viscous * velocity:.3f}'))
-    return table(['velocity [rad/s]', '(a) static, Coulomb [N m]', '(b) with Stribeck, (9.26)',
-                  '(c) Coulomb + viscous (9.27)'], rows)
+    velocity = np.array([0.0, 0.05, 0.1, 0.2, 0.4, 1.0])
+    curves = friction_curves(velocity)
+    rows = [(f'{v:g}', *(f'{values[k]:.3f}' for values in curves.values()))
+            for k, v in enumerate(velocity)]
+    first, *others = curves
+    return table(['velocity [rad/s]', f'{first} [N m]', *others], rows)

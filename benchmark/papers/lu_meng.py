@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
+from studies.filtered_identification import CUTOFFS, RESULTS, compare
 from studies.lu_meng_case_study import DURATION, CaseLaw, case_study, first_state
 
 from papers.markdown import table, verdict
 from robot_dynamics_ros import (
     chain_from_urdf,
+    compile_model,
     filtered_regressor,
     inverse_dynamics,
     lu_meng_regressor,
@@ -18,7 +23,17 @@ from robot_dynamics_ros import (
 )
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.dh import chain_from_dh
+from robot_dynamics_ros.chain.inertia import payload_inertia
+from robot_dynamics_ros.chain.joints_file import read_joints_file
 from robot_dynamics_ros.chain.pose import Pose
+from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings, make_adaptive_controller
+from robot_dynamics_ros.estimation.recordings.recording import Recording
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.simulation.closed_loop import LoadChange, run_closed_loop
+from robot_dynamics_ros.simulation.controlled_robot import SensorNoise
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 STEP = 1e-3
 
@@ -96,6 +111,50 @@ def filtered(root: str) -> str:
         rows.append((f'{noise:g}', *(f'{100 * error:.2g} %' for error in errors)))
     return table(['noise of the velocity [rad/s]', 'filtered regressor, no acceleration',
                   'difference quotients as accelerations'], rows)
+
+
+def identified(root: str) -> str:
+    """Return held-out errors of identification by the filtered regressor and by smoothing."""
+    chain = chain_from_urdf(f'{root}/urdf/rx90.urdf')
+    q, qd, qdd, t = _motion(len(chain))
+    rng, tau = np.random.default_rng(1), inverse_dynamics(chain, q, qd, qdd)
+    recording = Recording(t, q, qd + 0.01 * rng.normal(size=q.shape), tau * (
+        1.0 + 0.02 * rng.normal(size=q.shape)), chain.joint_names)
+    found = {'RX-90, simulated: 0.01 rad/s and 2 % of the torque as noise': asdict(
+        compare(chain, recording, CUTOFFS, truth=tau))}
+    found |= json.loads(RESULTS.read_text(encoding='utf-8'))
+    rows = [(name, f'{100 * each["smoothed"]:.2f} %',
+             *(f'{100 * error:.2f} %' for error in each['filtered'].values()))
+            for name, each in found.items()]
+    return table(['', 'smoothed forward and backward',
+                  *(f'filtered regressor, {cutoff:g} rad/s' for cutoff in CUTOFFS)], rows)
+
+
+def composite(root: str) -> str:
+    """Return tracking errors of the adaptive laws with and without the filtered regressor."""
+    joints = read_joints_file(f'{root}/config/demo_arm_joints.yaml')
+    chain = joints.applied_to(chain_from_urdf(f'{root}/urdf/demo_arm.urdf'))
+    true = with_parameter_error(chain, 0.1, 1)
+    model, true_model = compile_model(chain), compile_model(true)
+    motion, payload = lively_motion(chain, duration=4.0), payload_inertia(3.0, [0, 0, 0.1],
+                                                                          np.zeros((3, 3)))
+    rows = []
+    for title, noise, settings in (
+            ('default', 0.0, {}), ('learning time 0.1 s, noise 0.005 rad/s', 0.005,
+                                   {'learning_time': 0.1}),
+            ('all of the payload, noise 0.02 rad/s', 0.02,
+             {'learn': ('load', 'Fv', 'Fc', 'offset')})):
+        errors = []
+        for law in ('slotine_li', 'slotine_li_composite'):
+            true_model.parameters = true_model.mlc.values
+            run = run_closed_loop(
+                make_adaptive_controller(model, EffortLimits.of_chain(chain),
+                                         AdaptiveSettings(law=law, **settings)),
+                SimulatedRobot(true, true_model, q=motion.positions[0], step=0.001), motion,
+                loads=[LoadChange(2.0, payload)], noise=SensorNoise(velocity=noise), seed=1)
+            errors += [1e3 * run.error_between(*span) for span in ((0.0, 2.0), (2.0, 4.0))]
+        rows.append((title, *(f'{error:.2f}' if error < 10.0 else 'unstable' for error in errors)))
+    return table(['', 'slotine_li, 0-2 s', '2-4 s', 'slotine_li_composite, 0-2 s', '2-4 s'], rows)
 
 
 def _motion(n: int, seed: int = 3) -> tuple[Array, Array, Array, Array]:

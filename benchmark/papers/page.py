@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from papers import angeles, khalil, lin, lu_meng
+from papers import angeles, khalil, lin, lu_meng, mutation
 
 TEMPLATE = Path(__file__).with_name('template.md')
 
@@ -23,4 +23,6 @@ def page(root: str) -> str:
         groupings=khalil.groupings(), table_9_5=khalil.table_9_5(), table_9_6=khalil.table_9_6(),
         direct_dynamics=khalil.direct_dynamics(), table_1=angeles.table_1(),
         example_1=angeles.example_1(), example_2=angeles.example_2(),
-        two_joints=lu_meng.two_joints(), case=lu_meng.case(root), filtered=lu_meng.filtered(root))
+        two_joints=lu_meng.two_joints(), case=lu_meng.case(root), filtered=lu_meng.filtered(root),
+        identified=lu_meng.identified(root), composite=lu_meng.composite(root),
+        mutation=mutation.survivors())

@@ -15,6 +15,9 @@ RESULTS = Path(__file__).with_name('mutation.json')
 VERDICTS: dict[tuple[str, str], str] = {
     ('formulations/comparison.py', '2.0 -> 3.0'):
         'equal: range of the random states that are compared',
+    ('formulations/comparison.py', '0.0 -> 1.0'):
+        'killed since: '
+        '`test_robots_without_mass_and_without_mass_centres_are_checked_as_far_as_they_can`',
     ('formulations/equations_of_motion.py', '0.0 -> 1.0'):
         'equal: velocity at which A is taken from a regressor; it cancels',
     ('formulations/lin.py', '0.0 -> 1.0'):
@@ -26,6 +29,9 @@ VERDICTS: dict[tuple[str, str], str] = {
     ('minimal/linear_forms.py', '< -> <='): 'equal: a coefficient of zero never comes there',
     ('minimal/numeric_set.py', '1995 -> 1996'): 'equal: seed of the random states',
     ('minimal/numeric_set.py', '8 -> 9'): 'equal: more random states than needed',
+    ('minimal/structure.py', 'float(np.linalg.norm(a)) * float(np.linalg.norm(b)) -> '
+     'float(np.linalg.norm(a)) + float(np.linalg.norm(b))'):
+        'equal but for a factor of two in a tolerance: axes are unit vectors',
     ('recursions/composite.py', '1 -> 2'): 'equal: a list with an unused entry more',
     ('recursions/customized.py', '0.0 -> 1.0'):
         'costs operations, not correctness: seen by '

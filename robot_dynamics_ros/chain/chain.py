@@ -247,17 +247,12 @@ class Chain:
         """
         Return a tip by the name of its link.
 
-        :param name: name of the link; None = the only tip.
-        :raises ChainError: no tip with this name, or none named where there are several.
+        :param name: name of the link; None = `tip`, the first one.
+        :raises ChainError: no tip with this name.
         """
-        if name is None and len(self.tips) == 1:
-            return self.tips[0]
         for tip in self.tips:
-            if tip.link == name:
+            if name is None or tip.link == name:
                 return tip
-        if name is None:
-            raise ChainError(f'robot {self.robot} has {len(self.tips)} tips: say which one is '
-                             f'meant ({self.tip_names})')
         raise ChainError(f"robot {self.robot} has no tip '{one_line(name)}'; "
                          f'tips: {self.tip_names}')
 
@@ -379,9 +374,9 @@ class Chain:
         :param centre: (3,) centre of mass in the tip frame [m]; goes with a mass.
         :param tensor: (3, 3) inertia tensor about the centre of mass, axes of the tip frame
             [kg m^2]; None = a point mass.
-        :param tip: name of the tip link; None = the only one.
+        :param tip: name of the tip link; None = `tip`, the first one.
         :raises ParameterError: no body has these numbers.
-        :raises ChainError: no tip with this name, or none named where there are several.
+        :raises ChainError: no tip with this name.
         """
         if not isinstance(payload, Inertia):
             if centre is None:

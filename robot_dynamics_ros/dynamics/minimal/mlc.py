@@ -237,7 +237,7 @@ def payload_parameters(mlc: MlcSet, chain: Chain, payload: Inertia,
     :param mlc: the minimal set.
     :param chain: the robot of the set; only its geometry matters.
     :param payload: inertia of the payload in the tip frame.
-    :param tip: name of the tip link; None = the only one.
+    :param tip: name of the tip link; None = the first one.
     """
     return np.asarray(payload_matrix(mlc, chain, tip) @ payload.standard_parameters)
 
@@ -248,7 +248,7 @@ def payload_matrix(mlc: MlcSet, chain: Chain, tip: str | None = None) -> Array:
 
     :param mlc: the minimal set.
     :param chain: the robot of the set; only its geometry matters.
-    :param tip: name of the tip link; None = the only one.
+    :param tip: name of the tip link; None = the first one.
     """
     end, size = chain.tip_called(tip), len(STANDARD_PARAMETERS)
     carrier = mlc.matrix[:, size * (end.joint - 1):size * end.joint]  # moves with the payload

@@ -172,7 +172,7 @@ def standard_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param payload: frame of a payload, in the frame of its tip link; None = no payload.
-    :param tip: name of that tip link; None = the only one.
+    :param tip: name of that tip link; None = the first one.
     """
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd)
     end = chain.tip_called(tip) if payload is not None else chain.tips[0]

@@ -91,3 +91,12 @@ def test_a_group_of_an_srdf_locks_all_other_joints(tmp_path):
     path.write_text('<group/>')
     with pytest.raises(UrdfError, match='this is not an SRDF'):
         group_of_srdf(path, 'left', tree)
+
+
+def test_a_payload_without_a_tip_is_on_the_first_one():
+    chain = chain_from_urdf(TWO_ARMS)
+    first = chain.with_payload(1.0, [0.0, 0.0, 0.1])
+    named = chain.with_payload(1.0, [0.0, 0.0, 0.1], tip='left_hand')
+    np.testing.assert_array_equal(first.standard_parameters, named.standard_parameters)
+    with pytest.raises(ChainError, match="no tip 'left_tool'; tips: left_hand, right_hand"):
+        chain.with_payload(1.0, [0.0, 0.0, 0.1], tip='left_tool')

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.chains import random_chain, random_states
+from support.chains import random_chain, random_states, random_tree
 from support.oracle import Oracle
 from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
@@ -69,6 +69,21 @@ def test_derivatives_are_those_of_pinocchio_on_random_chains(seed):
     # as much as the accelerations themselves are worth: the mass matrix has to be solved
     tolerance = OTHER_IMPLEMENTATION * max(1.0, 1e-6 * np.linalg.cond(oracle.mass_matrix(q)))
     for each, other in zip(found, expected):
+        assert_close(each, other, tolerance)
+
+
+@pytest.mark.parametrize('seed', range(100))
+def test_derivatives_are_those_of_pinocchio_on_random_trees(seed):
+    rng = np.random.default_rng(1000 + seed)
+    chain = random_tree(rng, 2 + seed % 8)
+    q, qd, qdd = random_states(rng, len(chain))
+    oracle = Oracle(chain)
+    assert_close(calculated(chain, 'inverse_dynamics_derivatives', q=q, qd=qd, qdd=qdd),
+                 oracle.inverse_dynamics_derivatives(q, qd, qdd), OTHER_IMPLEMENTATION)
+    tau = oracle.inverse_dynamics(q, qd, qdd)
+    tolerance = OTHER_IMPLEMENTATION * max(1.0, 1e-6 * np.linalg.cond(oracle.mass_matrix(q)))
+    for each, other in zip(calculated(chain, 'forward_dynamics_derivatives', q=q, qd=qd, tau=tau),
+                           oracle.forward_dynamics_derivatives(q, qd, tau)):
         assert_close(each, other, tolerance)
 
 

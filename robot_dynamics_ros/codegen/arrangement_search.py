@@ -27,8 +27,8 @@ def fewest_operations(chain: Chain,
     :param chain: the robot.
     :param operations: what an arrangement costs.
     """
-    n = len(chain)
-    best = Arrangement(tuple(0.0 in exact_cos_sin(joint.beta) for joint in chain.joints),
+    n = len(chain.moving)
+    best = Arrangement(tuple(0.0 in exact_cos_sin(joint.beta) for joint in chain.moving),
                        (ELIMINATIONS[0],) * n)
     cost = _cost(operations(best))
     improved = True

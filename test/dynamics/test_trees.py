@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees of joints, with and without joints that follow others, against Pinocchio."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,19 @@ from support.tolerances import OTHER_FORMULATION, OTHER_IMPLEMENTATION, assert_c
 
 from robot_dynamics_ros import compile_model, minimal_parameters, standard_regressor
 from robot_dynamics_ros.codegen.equations import loop_form
+from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
 from robot_dynamics_ros.dynamics.minimal.numeric_set import judge, stacked_regressor
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.dynamics.minimal.structure import structure
+from robot_dynamics_ros.dynamics.recursions.customized import (
+    ELIMINATIONS,
+    customized_newton_euler,
+    regrouped,
+)
+from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 
 
 def trees(count, *, followers=0, sizes=(2, 9)):
@@ -138,3 +146,15 @@ def _check_rotors(rng, chain):
         else:
             rest = column - Y @ np.linalg.lstsq(Y, column, rcond=1e-10)[0]
             assert np.linalg.norm(rest) > 1e-4 * np.linalg.norm(column)
+
+
+def test_regrouped_parameters_of_a_tree_have_the_same_torque():
+    for rng, chain in trees(6, sizes=(5, 8)):
+        mlc = minimal_parameters(chain)
+        links = grouping_of(chain, mlc).links(mlc.values.tolist())
+        q, qd, qdd = (values.tolist() for values in random_states(rng, len(chain)))
+        frames = joint_frames(chain, q, math.cos, math.sin)
+        torque = [customized_newton_euler(frames, regrouped(frames, links, [choice] * len(chain)),
+                                          qd, qdd, gravity_vector(chain))
+                  for choice in ELIMINATIONS]
+        assert_close(torque, [torque[0]] * len(torque), OTHER_FORMULATION)

@@ -34,7 +34,7 @@ def robot_lines(chain: Chain, what: str) -> list[str]:
     :param what: noun that the source is about.
     """
     return [f'{what} of {chain.robot}: {len(chain)} joints from {chain.base} to '
-            f'{chain.tip}, gravity ({", ".join(f"{g:.6g}" for g in chain.gravity)}) m/s^2',
+            f'{chain.tip_names}, gravity ({", ".join(f"{g:.6g}" for g in chain.gravity)}) m/s^2',
             f'in {chain.base}. SI units.']
 
 
@@ -56,8 +56,9 @@ def entry_lines(chain: Chain, name: str) -> list[str]:
     :param name: name of an input, of a joint parameter, or of a result.
     """
     if name == 'wrench':
-        return [f'  {i:2}  {entry} of the environment on {chain.tip}, at its origin, in its frame'
-                for i, entry in enumerate(_WRENCH)]
+        entries = [(entry, tip.link) for tip in chain.tips for entry in _WRENCH]
+        return [f'  {i:2}  {entry} of the environment on {link}, at its origin, in its frame'
+                for i, (entry, link) in enumerate(entries)]
     meaning, revolute, prismatic = _MEANINGS[name]
     return [f'  {i:2}  {meaning} of {joint.name} [{revolute if joint.revolute else prismatic}]'
             for i, joint in enumerate(chain.joints)]

@@ -76,7 +76,7 @@ class Case:
 def relative_errors(tau: Array, predicted: Array) -> Array:
     """Return RMS error over RMS torque by joint (n,), then of all joints."""
     squares, size = np.sum((tau - predicted) ** 2, axis=0), np.sum(tau ** 2, axis=0)
-    return np.sqrt(np.append(squares / size, squares.sum() / size.sum()))
+    return np.asarray(np.sqrt(np.append(squares / size, squares.sum() / size.sum())))
 
 
 def cases(wanted: list[str]) -> Iterator[Case]:
@@ -95,7 +95,7 @@ def _simulated() -> Case:
     n = len(chain)
     physics = JointPhysics(rng.uniform(0.1, 0.5, n), rng.uniform(0.5, 3, n),
                            rng.uniform(0.5, 4, n), rng.uniform(-1, 1, n), 0.05)
-    true = with_parameter_error(chain.with_joint_physics(physics), 0.15, rng)
+    true = with_parameter_error(chain.with_joint_physics(physics), 0.15, 3)
     t = np.arange(0.0, 20.0, 0.01)
     angle = 2 * np.pi * 0.1 * np.arange(1, 6) * t[:, None, None] + rng.uniform(0, 6.28, (n, 5))
     size = rng.normal(size=(n, 5)) / np.arange(1, 6)

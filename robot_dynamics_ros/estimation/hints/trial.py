@@ -28,7 +28,7 @@ from robot_dynamics_ros.estimation.regression.rows import RowFilter, Rows
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks
 
 #: Errors below this part of the torque of a joint need no cause.
-_WORTH = 0.02
+WORTH = 0.02
 #: A joint whose torque is below this part of the largest is not looked at.
 _NOTICED = 0.01
 #: The remedy must lower the error of such a joint to this part...
@@ -161,7 +161,7 @@ class Trial:
         torque = self.rows.rms_torque()
         turning = np.array([joint.revolute for joint in self.chain.joints])
         largest = np.array([np.max(torque[turning == kind], initial=0.0) for kind in turning])
-        return np.asarray((torque >= _NOTICED * largest) & (self.base >= _WORTH))
+        return np.asarray((torque >= _NOTICED * largest) & (self.base >= WORTH))
 
     def score(self, errors: Array) -> float:
         """Return the mean logarithm of the change of all errors; 0 where it is not convincing."""

@@ -18,6 +18,7 @@ from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.hints.causes import cause_findings
 from robot_dynamics_ros.estimation.hints.efforts import effort_findings
 from robot_dynamics_ros.estimation.hints.gravity import gravity_findings
+from robot_dynamics_ros.estimation.hints.trial import WORTH
 from robot_dynamics_ros.estimation.identification.result import (
     FrictionComparison,
     Identification,
@@ -156,18 +157,19 @@ def _result(study: Study, final: StudyFit, held_out: Array, prepared: Prepared,
     # a wrong gravity makes signs look wrong, too: they are judged only when it is right
     effort_odd = ([] if any(effort.gravity_removed) else gravity_findings(*known)
                   ) or effort_findings(*known, effort)
-    causes = [] if effort_odd else cause_findings(study.trial(final, effort))
+    tested = rows.usable & np.isfinite(held_out)
+    turning = np.array([joint.revolute for joint in chain.joints])
+    errors = relative_errors(rows.tau, np.nan_to_num(held_out), tested, turning, prepared.torque)
+    doubtful = not effort_odd and not np.all(errors.by_joint < WORTH)
+    causes = cause_findings(study.trial(final, effort)) if doubtful else []
     findings = [*prepared.findings, *unknowns.mlc.findings, *effort_odd, *causes,
                 *_parameter_findings(parameters), *_period_findings(periods)]
-    tested = rows.usable & np.isfinite(held_out)
     against = [f'{finding}' for finding in effort_odd]
     if not np.any(tested):
         against.append('no data are left to test on: the motion is too short or repeats itself')
     if negative := _negative_friction(final):
         against.append(negative)
-    turning = np.array([joint.revolute for joint in chain.joints])
-    verdict = judged(relative_errors(rows.tau, np.nan_to_num(held_out), tested, turning,
-                                     prepared.torque),
+    verdict = judged(errors,
                      relative_errors(rows.tau, comparison.urdf, tested, turning).total,
                      study.settings.error_limit, against, chain.joint_names)
     _, diagnosis = lin_recursion(final.rows, unknowns.blocks, unknowns.names,

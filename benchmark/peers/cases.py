@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,8 @@ def _simulated() -> Case:
     n = len(chain)
     physics = JointPhysics(rng.uniform(0.1, 0.5, n), rng.uniform(0.5, 3, n),
                            rng.uniform(0.5, 4, n), rng.uniform(-1, 1, n), 0.05)
-    true = with_parameter_error(chain.with_joint_physics(physics), 0.15, 3)
+    seed: Any = rng  # numpy takes a generator for a seed
+    true = with_parameter_error(chain.with_joint_physics(physics), 0.15, seed)
     t = np.arange(0.0, 20.0, 0.01)
     angle = 2 * np.pi * 0.1 * np.arange(1, 6) * t[:, None, None] + rng.uniform(0, 6.28, (n, 5))
     size = rng.normal(size=(n, 5)) / np.arange(1, 6)

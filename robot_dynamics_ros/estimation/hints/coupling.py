@@ -56,9 +56,14 @@ def coupling_cause(trial: Trial) -> Cause | None:
 
 def _pairs(trial: Trial) -> Iterator[tuple[int, int]]:
     """Yield joints next to each other, at least one of which is not understood."""
-    for j in range(1, len(trial.chain)):
-        if trial.doubtful[j - 1] or trial.doubtful[j]:
-            yield j - 1, j
+    chain = trial.chain
+    place = {name: j for j, name in enumerate(chain.joint_names)}
+    for joint, parent in zip(chain.moving, chain.parents):
+        before = chain.moving[parent - 1].name if parent else ''
+        if before in place and joint.name in place:
+            pair = place[before], place[joint.name]
+            if trial.doubtful[list(pair)].any():
+                yield pair
 
 
 def _coupled(trial: Trial, pair: tuple[int, int], block: Array) -> Columns:

@@ -35,7 +35,7 @@ def test_folded_code_has_the_torque_of_the_whole_one(robot, options, backend, rn
     chain = chain_from_urdf(URDF_FOLDER / f'{robot}.urdf')
     whole, folded = compile_model(chain), compile_model(chain, backend, **options)
     q, qd, qdd = rng.normal(size=(3, 20, len(chain)))
-    wrench = rng.normal(size=(20, 6))
+    wrench = rng.normal(size=(20, 6 * len(chain.tips)))
     tau = whole.torque(q, qd, qdd, wrench=wrench)
     assert_close(folded.torque(q, qd, qdd, wrench=wrench), tau, SAME_ALGEBRA)
     assert_close(folded.mass_matrix(q), whole.mass_matrix(q), SAME_ALGEBRA)

@@ -10,7 +10,7 @@ from support.robots import URDF_FOLDER
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
+from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES, AdaptiveSettings
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
@@ -95,7 +95,7 @@ def test_every_controller_follows_a_motion(name):
     run = simulated(name, duration=1.0)
     assert run.tracked.name == name
     assert run.tracked.tracking.total_rms < 0.1
-    assert run.theta.shape == (501, 0 if name in CONTROLLERS[:3] else 25)
+    assert run.theta.shape == (501, 25 if name in LAW_NAMES else 0)
     assert run.value_of('magic') is None
 
 

@@ -301,7 +301,7 @@ def test_the_verdict_fails_when_the_torque_has_nothing_to_do_with_the_motion(rng
     (lambda d: (d.t[:0], d.q[:0], d.qd[:0], d.tau[:0]), RecordingError, 'is empty'),
     (lambda d: (d.t[:3], d.q[:3], d.qd[:3], d.tau[:3]), RecordingError, 'never 25 in a row'),
     (lambda d: (1000 * d.t, d.q, d.qd, d.tau), RecordingError, 'in another unit'),
-    (lambda d: (d.t, np.degrees(d.q), None, d.tau), RecordingError, 'in another unit'),
+    (lambda d: (d.t, np.degrees(d.q), None, d.tau), RecordingError, 'look like degrees'),
     (lambda d: (d.t, np.nan * d.q, d.qd, d.tau), RecordingError, 'has no finite position'),
     (lambda d: (d.t, d.q, np.nan * d.qd, d.tau), RecordingError, 'velocities are not finite'),
     (lambda d: (0 * d.t, d.q, d.qd, d.tau), RecordingError, 'time does not advance'),

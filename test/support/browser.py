@@ -100,14 +100,27 @@ class Browser:
 
     def click(self, text):
         """Click what has a text, a button or a tab, with the mouse."""
-        x, y = self.evaluate(
-            '(() => { const found = [...document.querySelectorAll("*")].filter(each => '
-            f'(each.innerText || "").trim() === {json.dumps(text)}).pop();'
-            'found.scrollIntoView({block: "center"}); const box = found.getBoundingClientRect();'
-            'return [box.x + box.width / 2, box.y + box.height / 2]; })()')
+        x, y = self._place_of(text)
         for kind in ('mousePressed', 'mouseReleased'):
             self._call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left',
                        clickCount=1)
+
+    def _place_of(self, text):
+        """Return the middle of what has a text, once it stands still and nothing covers it."""
+        places = [None]
+
+        def still():
+            places.append(self.evaluate(
+                '(() => { const found = [...document.querySelectorAll("*")].filter(each => '
+                f'(each.innerText || "").trim() === {json.dumps(text)}).pop();'
+                'if (!found) return null; found.scrollIntoView({block: "center"});'
+                'const box = found.getBoundingClientRect();'
+                'const x = box.x + box.width / 2, y = box.y + box.height / 2;'
+                'const top = document.elementFromPoint(x, y);'
+                'return top && (found.contains(top) || top.contains(found)) ? [x, y] : null; })()'))
+            return places[-1] is not None and places[-1] == places[-2]
+        self.wait(still)
+        return places[-1]
 
     def wait(self, condition, patience=PATIENCE):
         """Wait until a condition holds."""

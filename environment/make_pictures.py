@@ -201,6 +201,14 @@ def adaptive_case_study(path):
                    cwd=ROOT)
 
 
+def papers_figures(path):
+    """Draw the figures of the papers, all at once."""
+    subprocess.run([sys.executable, '-c', 'import sys; from pathlib import Path; '
+                    'from papers.figures import draw; draw(Path(sys.argv[1]))',
+                    str(path.parent)], check=True, cwd=ROOT,
+                   env={**os.environ, 'PYTHONPATH': f'benchmark{os.pathsep}test'})
+
+
 def gallery(name):
     """Return a function that draws a robot of the gallery."""
     file, posture = GALLERY[name]
@@ -225,6 +233,8 @@ PICTURES = {
     'demo_report_phone.png': page_of('report.html', 390),
     'adaptive_payload.png': adaptive_payload,
     'adaptive_case_study.png': adaptive_case_study,
+    'papers_angeles.png': papers_figures,
+    'papers_friction.png': papers_figures,
     **{f'gallery/{name}.png': gallery(name) for name in GALLERY},
 }
 

@@ -117,7 +117,8 @@ class Browser:
                 'const box = found.getBoundingClientRect();'
                 'const x = box.x + box.width / 2, y = box.y + box.height / 2;'
                 'const top = document.elementFromPoint(x, y);'
-                'return top && (found.contains(top) || top.contains(found)) ? [x, y] : null; })()'))
+                'return top && (found.contains(top) || top.contains(found)) ? [x, y] : null;'
+                '})()'))
             return places[-1] is not None and places[-1] == places[-2]
         self.wait(still)
         return places[-1]

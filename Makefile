@@ -48,7 +48,7 @@ demo: setup
 	$(BIN)/robot-dynamics demo
 
 test: lint
-	$(BIN)/python -m pytest --require-ros --numprocesses=2 $(ARGS)
+	$(BIN)/python -m pytest --require-ros --numprocesses=2 --dist=worksteal $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check .
@@ -60,7 +60,7 @@ fuzz: setup
 # The loops that numba compiles are counted where Python itself runs them.
 coverage: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --require-ros --numprocesses=2 $(ARGS)
+	$(BIN)/coverage run -m pytest --require-ros --numprocesses=2 --dist=worksteal $(ARGS)
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -k 'test_recursive and not many_updates' \
 	  test/estimation
 	$(BIN)/coverage combine --quiet
@@ -73,16 +73,16 @@ bench: setup
 
 # One thread for the linear algebra of every peer: threads are what is compared.
 bench-peers: setup
-	@$(PYTHON) environment/set_up_speed.py
+	@$(PYTHON) environment/set_up_tools.py speed
 	PYTHONPATH=.:benchmark OPENBLAS_NUM_THREADS=1 .venv-speed/bin/python -m speed $(ARGS)
 
 # The package is taken from this folder; .venv-proof holds only what it needs, and the engines.
 proof:
-	@$(PYTHON) environment/set_up_proof.py
+	@$(PYTHON) environment/set_up_tools.py proof
 	PYTHONPATH=.:benchmark .venv-proof/bin/python -m proof $(ARGS)
 
 bench-identification-peers:
-	@$(PYTHON) environment/set_up_peers.py
+	@$(PYTHON) environment/set_up_tools.py peers
 	PYTHONPATH=.:benchmark OPENBLAS_NUM_THREADS=1 .venv-peers/bin/python -m peers $(ARGS)
 
 papers: setup
@@ -93,7 +93,7 @@ pictures: setup
 
 # Pages are Markdown in the repository; Sphinx needs neither ROS nor the package.
 docs:
-	@$(PYTHON) environment/set_up_docs.py
+	@$(PYTHON) environment/set_up_tools.py docs
 	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs output/site
 	@echo 'output/site/index.html'
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A joint and its place in normal driving-axis frames, a joint that follows another, and a tip."""
+"""Joints in normal driving-axis frames, followers, tips, and how the joints hang together."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.errors import ChainError
 
@@ -73,6 +77,20 @@ class Joint:
             raise ChainError(f'joint {self.name}: type must be one of '
                              f"{', '.join(get_args(JointType))}, got '{self.type}'")
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all is equal; what is unknown of both (NaN) is no difference."""
+        return isinstance(other, Joint) and self._known() == other._known()
+
+    def __hash__(self) -> int:
+        """Return a number that equal joints share."""
+        return hash(self._known())
+
+    def _known(self) -> tuple[object, ...]:
+        """Return all fields, None where one is unknown."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(None if isinstance(value, float) and math.isnan(value) else value
+                     for value in values)
+
     @property
     def revolute(self) -> bool:
         """True for a revolute joint, False for a prismatic one."""
@@ -132,3 +150,131 @@ class Tip:
     link: str
     joint: int
     pose: Pose
+
+
+class JointTree:
+    """
+    The joints of a robot, how they hang together, and which of them follow others.
+
+    Vectors are those of the n joints with a position of their own; m joints move.
+    """
+
+    joints: tuple[Joint, ...]
+    followers: tuple[Follower, ...]
+
+    def __len__(self) -> int:
+        """Return the number of joints n, those that follow others left out."""
+        return len(self.joints)
+
+    @cached_property
+    def moving(self) -> tuple[Joint, ...]:
+        """All m moving joints, base first, a parent before its children; with followers."""
+        joints = list(self.joints)
+        for follower in self.followers:
+            joints.insert(follower.number - 1, follower.joint)
+        return tuple(joints)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers (1..m) of the n joints among all moving ones."""
+        followers = {follower.number for follower in self.followers}
+        return tuple(i for i in range(1, len(self.moving) + 1) if i not in followers)
+
+    def moving_positions(self, q: Sequence[Any]) -> Sequence[Any]:
+        """
+        Return the positions of all m moving joints.
+
+        :param q: n positions [rad, m], any scalars.
+        """
+        return self._with_followers(q, [follower.offset for follower in self.followers])
+
+    def moving_rates(self, qd: Sequence[Any]) -> Sequence[Any]:
+        """
+        Return the velocities or accelerations of all m moving joints.
+
+        :param qd: n velocities [rad/s, m/s] or accelerations, any scalars.
+        """
+        return self._with_followers(qd, [0.0] * len(self.followers))
+
+    def _with_followers(self, values: Sequence[Any], offsets: Sequence[float]) -> Sequence[Any]:
+        if not self.followers:
+            return values
+        result = list(values)
+        for follower, offset in zip(self.followers, offsets):
+            result.insert(follower.number - 1,
+                          follower.multiplier * values[follower.leader - 1] + offset)
+        return result
+
+    def joint_sums(self, values: Sequence[Any]) -> list[Any]:
+        """
+        Return what the n joints feel of m values, one per moving joint: torques, rows.
+
+        The virtual work of a follower is that of its leader: ``tau_a = G^T tau``.
+
+        :param values: m scalars or arrays.
+        """
+        followers = {follower.number - 1 for follower in self.followers}
+        result = [value for i, value in enumerate(values) if i not in followers]
+        for each in self.followers:
+            result[each.leader - 1] = (result[each.leader - 1]
+                                       + each.multiplier * values[each.number - 1])
+        return result
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the moving joints, base first: the order of every joint vector."""
+        return tuple(joint.name for joint in self.joints)
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Number of the joint that carries each moving joint (m); 0 = the base."""
+        return tuple(i if joint.parent is None else joint.parent
+                     for i, joint in enumerate(self.moving))
+
+    def path(self, number: int) -> list[int]:
+        """Return the numbers of the moving joints from the base to one of them, base first."""
+        path = []
+        while number:
+            path.append(number)
+            number = self.parents[number - 1]
+        return path[::-1]
+
+    @property
+    def serial(self) -> bool:
+        """Whether every joint is carried by the one before it, and none follows another."""
+        return not self.followers and self.parents == tuple(range(len(self.moving)))
+
+    @cached_property
+    def coupling(self) -> tuple[Array, Array]:
+        """G (m, n) and c (m,): the positions of all moving joints are ``G q + c``."""
+        n = len(self)
+        G = np.array([self.moving_rates(list(row)) for row in np.eye(n)]).T
+        return G, np.array(self.moving_positions([0.0] * n), dtype=np.float64)
+
+    @property
+    def joint_summary(self) -> str:
+        """How many joints there are, and which: ``7 joints (joint_1 ... joint_7)``."""
+        names = self.joint_names
+        return f'1 joint ({names[0]})' if len(names) == 1 else (
+            f'{len(names)} joints ({names[0]} ... {names[-1]})')
+
+    @property
+    def effort_limits(self) -> Array:
+        """Largest effort (n,) [N m, N]; NaN = unknown."""
+        return np.array([joint.effort_limit for joint in self.joints])
+
+    @property
+    def velocity_limits(self) -> Array:
+        """Largest velocity (n,) [rad/s, m/s]; NaN = unknown."""
+        return np.array([joint.velocity_limit for joint in self.joints])
+
+    @property
+    def position_limits(self) -> Array:
+        """Lower and upper position limits (2, n) [rad, m]; infinite = none known."""
+        return np.array([[joint.lower for joint in self.joints],
+                         [joint.upper for joint in self.joints]])
+
+    @property
+    def continuous(self) -> NDArray[np.bool_]:
+        """True (n,) for joints that turn without end."""
+        return np.array([joint.continuous for joint in self.joints])

@@ -185,3 +185,12 @@ def test_a_payload_is_a_mass_and_where_it_is(chain):
                            ((Inertia.zero(), [0, 0, 0]), 'its own centre')):
         with pytest.raises(ParameterError, match=message):
             chain.with_payload(*wrong)
+
+
+def test_joints_of_which_the_same_is_unknown_are_equal():
+    """Python 3.13 compares fields one by one, and NaN is not equal to itself."""
+    one, another = (Joint('a', 'revolute', 0.1, 0.0, 0.0, 0.0, effort_limit=float('nan'))
+                    for _ in range(2))
+    assert one == another and hash(one) == hash(another) and len({one, another}) == 1
+    assert one != Joint('a', 'revolute', 0.1, 0.0, 0.0, 0.0, effort_limit=5.0)
+    assert one != 'a'

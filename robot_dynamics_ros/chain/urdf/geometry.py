@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +40,26 @@ class BodyGeometry:
     frames: Array
 
 
-def mesh_folders(source: str | os.PathLike[str],
-                 folders: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Return the named folders, and that of the URDF where it is a file."""
-    beside = [] if isinstance(source, str) and '<' in source else [Path(source).parent]
-    return [*map(Path, folders), *beside]
+def mesh_folders(source: str | os.PathLike[str], folders: Sequence[str | os.PathLike[str]],
+                 root: Any) -> list[Path]:
+    """
+    Return where the mesh files of a URDF may be.
+
+    :param source: path or text of the URDF.
+    :param folders: folders that a person has named.
+    :param root: its <robot> element.
+    :returns: these folders; where the URDF is a file also its own folder, and for each package
+        that its meshes name the nearest folder above that holds it.
+    """
+    if isinstance(source, str) and '<' in source:
+        return [*map(Path, folders)]
+    above = Path(source).resolve().parents
+    names = {str(mesh.get('filename')).removeprefix('package://').partition('/')[0]
+             for mesh in root.iter('mesh') if str(mesh.get('filename')).startswith('package://')}
+    found = (next((folder for folder in above if (folder / name).is_dir()), None)
+             for name in sorted(names) if name not in ('', '.', '..'))
+    return [*map(Path, folders), Path(source).parent,
+            *(folder for folder in dict.fromkeys(found) if folder is not None)]
 
 
 def body_geometries(source: str | os.PathLike[str], chain: Chain, *, locked: Locked = None,
@@ -61,9 +77,10 @@ def body_geometries(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
     :raises UrdfError: the text is not a usable URDF.
     """
     tree = tree_from_urdf(source)
-    elements = {link.get('name'): link for link in read_document(source).root.findall('link')}
+    root = read_document(source).root
+    elements = {link.get('name'): link for link in root.findall('link')}
     poses = link_poses(tree, chain.base, locked_positions(tree, locked))
-    places = mesh_folders(source, folders)
+    places = mesh_folders(source, folders, root)
     geometries, findings = [], []
     for i, (name, body, pose) in enumerate(zip(
             chain.link_names, moving_bodies(tree, chain, locked), chain.zero_poses()), start=1):

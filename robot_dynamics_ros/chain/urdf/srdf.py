@@ -43,7 +43,7 @@ def group_of_srdf(path: str | os.PathLike[str], name: str, tree: Tree) -> Group:
     tips: list[str] = []
     waiting, seen = [name], {name}
     while waiting:
-        group = groups.get(waiting.pop())
+        group = groups.get(waiting.pop(0))  # in the order of the file
         if group is None:
             raise ChainError(f"{path}: no group '{one_line(name)}'; groups: "
                              f'{", ".join(str(each) for each in groups)}')

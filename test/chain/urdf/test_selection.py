@@ -76,6 +76,15 @@ def test_sensible_tips_are_hands_and_not_fingers():
         chain_from_urdf(TWO_ARMS, tip='left_tool')
 
 
+def test_tips_of_a_group_of_groups_are_in_its_order(tmp_path):
+    path = tmp_path / 'robot.srdf'
+    path.write_text(SRDF.replace('</robot>', """
+      <group name="right"><chain base_link="torso" tip_link="right_hand"/></group>
+      <group name="arms"><group name="left"/><group name="right"/></group></robot>"""))
+    assert group_of_srdf(path, 'arms', tree_from_urdf(TWO_ARMS)).tips == (
+        'left_hand', 'right_hand')
+
+
 def test_a_group_of_an_srdf_locks_all_other_joints(tmp_path):
     path = tmp_path / 'robot.srdf'
     path.write_text(SRDF)
@@ -91,6 +100,31 @@ def test_a_group_of_an_srdf_locks_all_other_joints(tmp_path):
     path.write_text('<group/>')
     with pytest.raises(UrdfError, match='this is not an SRDF'):
         group_of_srdf(path, 'left', tree)
+
+
+def test_links_of_a_group_stand_for_the_joints_that_carry_them(tmp_path):
+    path, tree = tmp_path / 'robot.srdf', tree_from_urdf(TWO_ARMS)
+    carrier = tree.parent_joint('left_hand')
+    path.write_text(f'<robot><group name="a"><link name="left_hand"/><link name="{tree.root}"/>'
+                    '</group></robot>')
+    moving = {joint.name for joint in tree.joints.values() if joint.moving}
+    assert set(group_of_srdf(path, 'a', tree).locked) == moving - {carrier.name}
+
+
+@pytest.mark.parametrize(('text', 'error', 'message'), [
+    ('<robot><group name="a"><chain base_link="base" tip_link="no\nwhere"/></group></robot>',
+     ChainError, "of group 'a' is not in"),
+    ('<robot><group name="a">', UrdfError, 'robot.srdf: '),
+    (None, UrdfError, 'No such file'),
+    ('<robot>' + ' ' * 10_000_000 + '</robot>', UrdfError, 'larger than'),
+], ids=['link', 'syntax', 'missing', 'large'])
+def test_an_srdf_that_cannot_be_used_is_refused_in_one_line(text, error, message, tmp_path):
+    path = tmp_path / 'robot.srdf'
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(error, match=message) as refused:
+        group_of_srdf(path, 'a', tree_from_urdf(TWO_ARMS))
+    assert '\n' not in str(refused.value)
 
 
 def test_a_payload_without_a_tip_is_on_the_first_one():

@@ -46,6 +46,20 @@ def robots() -> list[Path]:
     return [own, *sorted(paths, key=lambda path: (path.name, str(path)))]
 
 
+def whole_robot(path: Path) -> tuple[Chain, list[str]]:
+    """Return all joints of a URDF, and the floating and planar ones, which are frozen."""
+    frozen = [joint.name for joint in tree_from_urdf(path).joints.values()
+              if joint.type in ('floating', 'planar')]
+    return chain_from_urdf(path, locked=frozen, snap=False), frozen
+
+
+def rank_of_regressor(chain: Chain) -> int:
+    """Return the number of parameters that the torque shows."""
+    R = np.linalg.qr(stacked_regressor(chain), mode='r')
+    values = np.linalg.svd(R, compute_uv=False)
+    return int(np.sum(values > 1e-9 * values[0]))
+
+
 class Judge:
     """Pinocchio's model of a whole URDF, with joints in our order."""
 
@@ -165,18 +179,13 @@ def main(arguments: list[str]) -> None:
         if chosen.names and not any(name in path.name for name in chosen.names):
             continue
         try:
-            tree = tree_from_urdf(path)
-            frozen = [joint.name for joint in tree.joints.values()
-                      if joint.type in ('floating', 'planar')]
-            chain = chain_from_urdf(path, locked=frozen, snap=False)
+            chain, frozen = whole_robot(path)
         except RobotDynamicsError as problem:
             print(f'| {path.stem} | {problem} |')
             continue
         judge = Judge(path, chain, frozen)
         mlc = minimal_parameters(chain)
-        R = np.linalg.qr(stacked_regressor(chain), mode='r')
-        values = np.linalg.svd(R, compute_uv=False)
-        rank = int(np.sum(values > 1e-9 * values[0]))
+        rank = rank_of_regressor(chain)
         closed = str(len(mlc)) if mlc.set == 'lin' else f'numeric {len(mlc)}'
         row = [path.stem, f'{len(chain)} ({len(chain.moving)})', f'{closed} / {rank}',
                *(f'{value:.0e}' for value in errors(chain, judge))]

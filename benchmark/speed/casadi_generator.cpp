@@ -4,6 +4,7 @@
 // in its parent, mass, centre of mass and tensor about it. See in_casadi.py.
 #include <pinocchio/autodiff/casadi.hpp>
 #include <pinocchio/multibody.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
@@ -87,6 +88,10 @@ int main(int, char **arguments)
     pinocchio::computeRNEADerivatives(model, data, eigen_q, eigen_v, eigen_a);
     code.add(casadi::Function("inverse_dynamics_derivatives", {q, v, a},
                               {matrix(data.dtau_dq, false), matrix(data.dtau_dv, false)}));
+    pinocchio::computeABADerivatives(model, data, eigen_q, eigen_v, eigen_a);
+    code.add(casadi::Function("forward_dynamics_derivatives", {q, v, a},
+                              {matrix(data.ddq_dq, false), matrix(data.ddq_dv, false),
+                               matrix(data.Minv, true)}));
     code.generate();
     return 0;
 }

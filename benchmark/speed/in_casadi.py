@@ -23,7 +23,7 @@ from speed.contender import Contender, PeerRobot
 NAME = 'Pinocchio + CasADi, generated and compiled'
 _HERE = Path(__file__).resolve().parent
 _FUNCTIONS = sizes({'inverse_dynamics': 1, 'forward_dynamics': 1, 'mass_matrix': 1,
-                    'inverse_dynamics_derivatives': 2})
+                    'inverse_dynamics_derivatives': 2, 'forward_dynamics_derivatives': 3})
 
 
 def _generator(packages: Path) -> Path:

@@ -2,8 +2,7 @@
 """
 The functions of a model, each written once: the recursions of dynamics/ put together.
 
-Run on the nodes of a graph they give a program; run on floats or rows they are the loop form, the
-judge of all generated code and what models run whose generated code would be too long.
+Run on the nodes of a graph they give a program (`generation`), on floats or rows the loop form.
 
 Parameters are the minimal parameters ``mlc`` and, where a function needs them, those of the
 joints: see `joint_parameters`.
@@ -15,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,17 +25,11 @@ from robot_dynamics_ros.codegen.derivatives import (
     acceleration_derivatives,
     torque_derivatives,
 )
-from robot_dynamics_ros.codegen.graph import Graph, Node
+from robot_dynamics_ros.codegen.functions import KINEMATIC_INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.grouping import Grouping
-from robot_dynamics_ros.codegen.kinematics import (
-    KINEMATIC_INPUTS,
-    Kinematics,
-    kinematic_shapes,
-)
-from robot_dynamics_ros.codegen.program import Argument, Program, Zero
-from robot_dynamics_ros.dynamics.formulations.energy import potential_energy
+from robot_dynamics_ros.codegen.kinematics import Kinematics
 from robot_dynamics_ros.dynamics.formulations.lu_meng import momentum_split
-from robot_dynamics_ros.dynamics.joints.joint_terms import JOINT_TERMS, JointForm, JointTerms
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, JointTerms
 from robot_dynamics_ros.dynamics.recursions.customized import (
     customized_motion,
     customized_newton_euler,
@@ -63,61 +56,13 @@ from robot_dynamics_ros.dynamics.recursions.regressor import (
 )
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import LinkWrenches, wrenches_at_joints
-from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
-from robot_dynamics_ros.errors import ParameterError
-
-#: Inputs of every function; a name with ``_with_wrench`` appended takes a wrench as well.
-INPUTS = {
-    'inverse_dynamics': ('q', 'qd', 'qdd'),
-    'torque': ('q', 'qd', 'qdd'),
-    'gravity_torque': ('q',),
-    'coriolis_torque': ('q', 'qd'),
-    'friction_torque': ('qd',),
-    'friction_under_load': ('qd', 'load'),
-    'mass_matrix': ('q',),
-    'coriolis_matrix': ('q', 'qd'),
-    'kinetic_energy': ('q', 'qd'),
-    'potential_energy': ('q',),
-    'forward_dynamics': ('q', 'qd', 'tau'),
-    'regressor': ('q', 'qd', 'qdd'),
-    'regressor_with_joint_terms': ('q', 'qd', 'qdd'),
-    'reference_regressor': ('q', 'qd', 'qd_r', 'qdd_r'),
-    'momentum_split': ('q', 'qd'),
-    'inverse_dynamics_derivatives': ('q', 'qd', 'qdd'),
-    'torque_derivatives': ('q', 'qd', 'qdd'),
-    'forward_dynamics_derivatives': ('q', 'qd', 'tau'),
-    **KINEMATIC_INPUTS,
-}
-WITH_WRENCH = '_with_wrench'
-
-#: Functions that take a wrench.
-TAKE_WRENCH = ('inverse_dynamics', 'torque', 'forward_dynamics', 'inverse_dynamics_derivatives',
-               'torque_derivatives', 'forward_dynamics_derivatives')
 
 #: Rows of scalars, or numbers (n, p) or (n, p, N) of one or N states.
 Rows: TypeAlias = list[list[Scalar]] | Array
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15
-
-
-def result_shape(name: str, chain: Chain, p: int) -> tuple[int, ...]:
-    """
-    Return the shape of the result for one state.
-
-    :param name: one of INPUTS, or with WITH_WRENCH appended.
-    :param chain: the robot.
-    :param p: number of minimal parameters.
-    """
-    n = len(chain)
-    name = name.removesuffix(WITH_WRENCH)
-    return {'mass_matrix': (n, n), 'coriolis_matrix': (n, n), 'kinetic_energy': (),
-            'potential_energy': (), **kinematic_shapes(n, len(chain.links)),
-            'regressor': (n, p), 'reference_regressor': (n, p), 'momentum_split': (2, n, p),
-            'inverse_dynamics_derivatives': (2, n, n), 'torque_derivatives': (2, n, n),
-            'forward_dynamics_derivatives': (3, n, n),
-            'regressor_with_joint_terms': (n, p + len(JOINT_TERMS) * n)}.get(name, (n,))
 
 
 @dataclass(frozen=True)
@@ -263,9 +208,13 @@ class Equations:
     def potential_energy(self) -> list[Scalar]:
         """Return the potential energy of the links; at q = 0 it is that of the chain."""
         start = joint_frames(self.chain, [0.0] * len(self.chain), math.cos, math.sin)
-        lift = (weight_energy(self._frames, self._links, gravity_vector(self.chain))
-                - weight_energy(start, self._links, gravity_vector(self.chain)))
-        return [lift + float(potential_energy(self.chain, np.zeros(len(self.chain))))]
+        gravity = gravity_vector(self.chain)
+        lift = (weight_energy(self._frames, self._links, gravity)
+                - weight_energy(start, self._links, gravity))
+        links = [link.standard_parameters.tolist() for link in self.chain.links]
+        mass = sum(link.mass for link in self.chain.links)
+        base = -mass * float(self.chain.gravity @ self.chain.base_pose.translation)
+        return [lift + (weight_energy(start, links, gravity) + base)]
 
     def forward_dynamics(self) -> list[Scalar]:
         """Return the accelerations for which `torque` is tau."""
@@ -358,99 +307,3 @@ class Equations:
                                                                  start.torque)])
         return acceleration_derivatives(self._rigid_derivatives(qdd), self._joints, qd, tau,
                                         factored)
-
-
-class Known(Protocol):
-    """
-    Parameters that are known when code is made: see `Folding`.
-
-    :param zeros: combinations that are zero.
-    :param entries: places that are zero by vector of joint parameters.
-    :param baked: all values by vector; empty = none.
-    """
-
-    @property
-    def zeros(self) -> tuple[Zero, ...]:
-        """Combinations that are zero."""
-
-    @property
-    def entries(self) -> Mapping[str, frozenset[int]]:
-        """Places that are zero."""
-
-    @property
-    def baked(self) -> Mapping[str, Sequence[float]]:
-        """All values."""
-
-
-def program_of(chain: Chain, grouping: Grouping, name: str, form: JointForm | None = None, *,
-               arrangement: Arrangement | None = None, largest: int | None = None,
-               known: Known | None = None) -> Program:
-    """
-    Return the program of one function of INPUTS, with or without WITH_WRENCH.
-
-    :param chain: the robot; its inertias are not used.
-    :param grouping: grouping of the minimal parameters.
-    :param form: what the joints are modelled with; None = nothing special.
-    :param arrangement: which of equal formulations to use; None = the usual one.
-    :param largest: limit of the graph.
-    :param known: parameters to take as numbers; None = none but the zeros of `grouping`.
-    :raises GraphTooLarge: it has more than `largest` operations.
-    :raises ParameterError: with the known parameters it has no value.
-    """
-    graph = Graph(largest)
-    plain = name.removesuffix(WITH_WRENCH)
-    inputs = {vector: graph.inputs(vector, len(chain)) for vector in INPUTS[plain]}
-    if plain != name:
-        inputs['wrench'] = graph.inputs('wrench', 6 * len(chain.tips))
-    parameters: dict[str, list[Node]] = {}
-
-    def parameter(vector: str, size: int) -> Sequence[Scalar]:
-        if known is not None and vector in known.baked:
-            return known.baked[vector]
-        if vector not in parameters:
-            parameters[vector] = graph.parameters(vector, size)
-        zeros = known.entries.get(vector, ()) if known is not None else ()
-        return [0.0 if i in zeros else node for i, node in enumerate(parameters[vector])]
-
-    try:
-        outputs = Equations(chain, grouping, form or JointForm(), inputs, parameter, graph,
-                            arrangement or Arrangement()).result(name)
-    except ZeroDivisionError:
-        raise ParameterError(f'{name} of {chain.robot} has no value where these parameters are '
-                             'folded: a joint moves nothing that has inertia') from None
-    return Program(name,
-                   tuple(Argument(key, len(nodes)) for key, nodes in inputs.items()),
-                   tuple(Argument(key, len(nodes)) for key, nodes in parameters.items()),
-                   tuple(outputs), result_shape(name, chain, grouping.matrix.shape[1]),
-                   graph, tuple(zero for zero in (known.zeros if known is not None else ())
-                                if zero.vector in parameters))
-
-
-def loop_form(chain: Chain, grouping: Grouping, name: str, form: JointForm,
-              values: Mapping[str, Sequence[float]], arrays: Mapping[str, Array],
-              grouped: list[list[float]] | None = None) -> Array:
-    """
-    Return the result of one function without generating code.
-
-    :param values: parameters by name.
-    :param arrays: (n,) or (N, n) inputs by name; 'wrench', where there is one, with six entries
-        for each tip.
-    :param grouped: what the grouping makes of the minimal parameters; None = not known yet.
-    """
-    used: set[str] = set()
-
-    def parameter(vector: str, _: int) -> Sequence[float]:
-        used.add(vector)
-        return values[vector]
-
-    state = Samples.of(chain, **arrays)
-    shape = result_shape(name, chain, grouping.matrix.shape[1])
-    try:
-        with np.errstate(all='ignore'):
-            result = state.vector(Equations(chain, grouping, form, state.scalars, parameter,
-                                            state.functions, grouped=grouped).result(name))
-    except ZeroDivisionError:  # a joint that moves no mass at all
-        result = state.vector([math.nan] * math.prod(shape))
-    if not all(all(map(math.isfinite, values[vector])) for vector in used):
-        result[...] = math.nan
-    return result.reshape((*result.shape[:-1], *shape))

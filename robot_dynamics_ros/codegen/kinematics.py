@@ -36,30 +36,6 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     subtract,
 )
 
-#: Inputs of every kinematic function.
-KINEMATIC_INPUTS = {
-    'link_poses': ('q',),
-    'tip_pose': ('q',),
-    'jacobian': ('q',),
-    'jacobian_local': ('q',),
-    'jacobian_world': ('q',),
-    'bias_acceleration': ('q', 'qd'),
-    'bias_acceleration_local': ('q', 'qd'),
-    'bias_acceleration_world': ('q', 'qd'),
-    'centre_of_mass': ('q',),
-    'centre_of_mass_jacobian': ('q',),
-    'momentum': ('q', 'qd'),
-}
-
-
-def kinematic_shapes(n: int, m: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the results of all functions for one state of n joints, m links."""
-    shapes: dict[str, tuple[int, ...]] = {
-        'link_poses': (m, 4, 4), 'tip_pose': (4, 4), 'centre_of_mass': (3,),
-        'centre_of_mass_jacobian': (3, n)}
-    return {name: shapes.get(name, (6, n) if name.startswith('jacobian') else (6,))
-            for name in KINEMATIC_INPUTS}
-
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:

@@ -20,14 +20,14 @@ b_i         b             distance of the axes along x_(i-1)   m           E_i-1
 beta_i      cb, sb        angle of the axes about x_(i-1)      rad         E_i-1 L95 fig. 1
 d_i         d             offset along z_i; P: holds q         m           E_i   L95 fig. 1
 theta_i     c, s          angle about z_i; R: holds q          rad         E_i   L95 fig. 1
-K*_i, K_i   revolute      1, 0 for a revolute, 0, 1 for a      -           -     L95 (10)
+K*_i, K_i   revolute      1, 0 for a revolute, 0, 1 for a      -           -     L95 (7)
                           prismatic
 g           gravity       gravitational acceleration           m/s^2       E_0   L95 (76)
 q           q             joint position                       rad, m      -     -
 qd, qdd     qd, qdd       joint velocity and acceleration      rad/s ...   -     -
 qd_r, qdd_r qd_r, qdd_r   reference velocity and acceleration  rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
-f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (68)
+f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (23)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
 omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86
@@ -39,7 +39,7 @@ MX, MY, MZ  parameters    first moment of link i               kg m        E_i  
 M           parameters    mass of link i                       kg          -     KD 9.13
 f_i, m_i    f, m          force and moment on link i by link   N, N m      E_i   KD 9.91, 9.93
                           i-1
-m_hat_i     m_hat         mass of the composite body i..n      kg          -     L95 (8)
+m_hat_i     m_hat         mass of the composite body i..n      kg          -     L95 before (6)
 k_i         k             constant part of its first moment    kg m        E_i   L95 (10)
 l_i         l             varying part of its first moment     kg m        E_i   L95 (11)
 U_i         U             constant part of its tensor about    kg m^2      E_i   L95 (12), (14)
@@ -68,7 +68,7 @@ rho_i       rho           force of a P joint without outer     N           -    
                           joints
 mu_i        mu            force carried inward                 N           E_i   L95 (66)
 zeta_i      zeta          moment carried inward                N m         E_i   L95 (67), (75)
-rho_i       rho           mass centre of link i from O_i       m           E_i   A sec. 2
+rho_i       rho           mass centre of link i from O_i       m           E_i   A (15)
 p''_i       p_ddot        acceleration of that mass centre     m/s^2       E_i   A (41)
                           minus g
 W_i         W             U_i of the motion in Angeles'        1/s^2       E_i   A (53)

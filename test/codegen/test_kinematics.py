@@ -23,9 +23,9 @@ from robot_dynamics_ros import (
     minimal_parameters,
     potential_energy,
 )
-from robot_dynamics_ros.codegen.equations import loop_form
+from robot_dynamics_ros.codegen.functions import KINEMATIC_INPUTS
 from robot_dynamics_ros.codegen.grouping import grouping_of
-from robot_dynamics_ros.codegen.kinematics import KINEMATIC_INPUTS
+from robot_dynamics_ros.codegen.loop_form import loop_form
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
 
 #: How a Jacobian and what belongs to it end, and Pinocchio's name for it.

@@ -49,7 +49,7 @@ class Oracle:
             pinocchio.FrameType.OP_FRAME))
         self.data = self.model.createData()
 
-    def _external(self, wrench):
+    def external_forces(self, wrench):
         forces = [pinocchio.Force.Zero() for _ in range(self.model.njoints)]
         for tip, part in zip(self.chain.tips, np.reshape(wrench, (-1, 6))):
             force = pinocchio.Force(np.asarray(part, dtype=np.float64))
@@ -62,7 +62,7 @@ class Oracle:
     def inverse_dynamics(self, q, qd, qdd, wrench=None):
         """Return tau (n,); `wrench` (6,) on the tip link in its frame."""
         state = self._moving(q, qd, qdd)
-        external = () if wrench is None else (self._external(wrench),)
+        external = () if wrench is None else (self.external_forces(wrench),)
         return self.G.T @ pinocchio.rnea(self.model, self.data, *state, *external)
 
     def regressor(self, q, qd, qdd):
@@ -91,7 +91,8 @@ class Oracle:
             return np.linalg.solve(self.mass_matrix(q), tau - bias)
         if wrench is None:
             return pinocchio.aba(self.model, self.data, q, qd, tau).copy()
-        return pinocchio.aba(self.model, self.data, q, qd, tau, self._external(wrench)).copy()
+        return pinocchio.aba(self.model, self.data, q, qd, tau,
+                             self.external_forces(wrench)).copy()
 
     def coriolis_matrix(self, q, qd):
         """Return the matrix C (n, n) of the Christoffel symbols."""
@@ -104,14 +105,14 @@ class Oracle:
 
     def inverse_dynamics_derivatives(self, q, qd, qdd, wrench=None):
         """Return the derivatives (2, n, n) of tau by q and qd."""
-        external = () if wrench is None else (self._external(wrench),)
+        external = () if wrench is None else (self.external_forces(wrench),)
         pinocchio.computeRNEADerivatives(self.model, self.data, *self._moving(q, qd, qdd),
                                          *external)
         return np.array([self.G.T @ D @ self.G for D in (self.data.dtau_dq, self.data.dtau_dv)])
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrench=None):
         """Return the derivatives (3, n, n) of qdd by q, qd and tau."""
-        external = () if wrench is None else (self._external(wrench),)
+        external = () if wrench is None else (self.external_forces(wrench),)
         pinocchio.computeABADerivatives(self.model, self.data, q, qd, tau, *external)
         inverse = np.triu(self.data.Minv)
         return np.array([self.data.ddq_dq, self.data.ddq_dv, inverse + np.triu(inverse, 1).T])

@@ -7,50 +7,34 @@ Copying the results of a block to where they are wanted, in one piece, and trans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from robot_dynamics_ros.codegen.llvm.values import Lanes, Lines
 
 #: Results of a batch from this size on are streamed [bytes].
 STREAMED_FROM = 4_000_000
 
-#: Results of this many numbers per state are written in blocks, and their zeros by a loop.
-MANY_RESULTS = 1200
 
-#: Groups of columns that are written in one block.
-_GROUPS_PER_BLOCK = 16
-
-#: What a module has to declare besides its functions.
-DECLARATIONS = ('declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)', '!0 = !{i32 1}')
-
-
-def place_for_block(lines: Lines, per_state: int, width: int) -> str:
+def decide_on_stream(lines: Lines, per_state: int) -> None:
     """
-    Return a pointer to a place for the results of `width` states, until the function ends.
-
-    Belongs to the beginning of a function with ``%count`` states.
+    Set ``%streamed``: whether the results of ``%count`` states go past the cache.
 
     :param per_state: number of doubles per state.
     """
     size = lines.new(f'mul i64 %count, {8 * per_state}')
     lines.add(f'%streamed = icmp sge i64 {size}, {STREAMED_FROM}')
-    return lines.new(f'alloca double, i64 {per_state * width}, align 64')
 
 
-def copy_block(lines: Lines, source: str, target: str, size: int, width: int) -> None:
+def stream_block(lines: Lines, source: str, target: str, size: int, width: int) -> None:
     """
-    Copy `size` doubles.
+    Copy `size` doubles past the cache if they are ``%streamed``.
 
-    :param source: pointer from `place_for_block`.
+    :param source: pointer to doubles.
     :param target: pointer to doubles, aligned to 8 bytes.
     :param width: number of doubles that one instruction handles; not more than `size`.
     """
     vector = f'<{width} x double>'
-    lines.add('br i1 %streamed, label %stream, label %copy')
-    lines.text.append('copy:')
-    lines.add(f'call void @llvm.memcpy.p0.p0.i64(ptr align 8 {target}, ptr align 64 {source}, '
-              f'i64 {8 * size}, i1 false)')
-    lines.add('br label %copied')
+    lines.add('br i1 %streamed, label %stream, label %copied')
     lines.text.append('stream:')
     # the ends, which need not be aligned, and then what is aligned between them
     for end in (0, size - width):
@@ -73,6 +57,90 @@ def copy_block(lines: Lines, source: str, target: str, size: int, width: int) ->
     lines.text.append('copied:')
 
 
+def begin_blocks(lines: Lines, before: str) -> None:
+    """
+    Begin a loop over blocks of states; ``%start`` is the first state of a block.
+
+    :param before: label of the code before the loop.
+    """
+    lines.add('br label %block')
+    lines.text.append('block:')
+    lines.add(f'%start = phi i64 [0, %{before}], [%next, %more]')
+
+
+def end_blocks(lines: Lines, width: int) -> None:
+    """End the loop; the last block ends with the last state and may repeat a few."""
+    lines.add(f'%end = add i64 %start, {width}')
+    lines.add('%finished = icmp sge i64 %end, %count')
+    lines.add('br i1 %finished, label %done, label %more')
+    lines.text.append('more:')
+    lines.add(f'%last_start = sub i64 %count, {width}')
+    lines.add('%beyond = icmp sgt i64 %end, %last_start')
+    lines.add('%next = select i1 %beyond, i64 %last_start, i64 %end')
+    lines.add('br label %block')
+    lines.text.append('done:')
+
+
+def row_of_block(lines: Lines, pointer: str, count: int) -> str:
+    """Return a pointer to the row of state ``%start``."""
+    offset = lines.new(f'mul i64 %start, {count}')
+    return lines.new(f'getelementptr double, ptr {pointer}, i64 {offset}')
+
+
+def transpose_columns(lanes: Lanes, values: str, rows: str, count: int, zero: str) -> None:
+    """
+    Write values from memory, each with one lane per row, in a loop.
+
+    :param values: pointer to `count` values.
+    :param rows: pointer to the first of ``lanes.width`` rows of `count` doubles.
+    :param count: number of values; not fewer than lanes.
+    :param zero: value to add to every one.
+    """
+    lines, width = lanes.lines, lanes.width
+
+    def group(first: str) -> None:
+        loaded = []
+        for k in range(width):
+            place = lines.new(f'mul i64 {lines.new(f"add i64 {first}, {k}")}, {width}')
+            loaded.append(lanes.operation('fadd', lines.load(values, place, lanes.type), zero))
+        for lane, vector in enumerate(_interleaved(lanes, loaded)):
+            place = lines.new(f'add i64 {first}, {lane * count}')
+            lines.store(vector, rows, place, lanes.type)
+
+    _in_groups(lines, count, width, group)
+
+
+def copy_columns(lanes: Lanes, values: str, row: str, count: int, zero: str) -> None:
+    """
+    Write `count` doubles, not fewer than lanes, from memory to a row, in a loop.
+
+    :param zero: double to add to every one.
+    """
+    same = lanes.spread(zero)
+
+    def group(first: str) -> None:
+        value = lanes.lines.load(values, first, lanes.type)
+        lanes.lines.store(lanes.operation('fadd', value, same), row, first, lanes.type)
+
+    _in_groups(lanes.lines, count, lanes.width, group)
+
+
+def _in_groups(lines: Lines, count: int, width: int, group: Callable[[str], None]) -> None:
+    """Write a loop over groups of columns; the last one may repeat a few."""
+    lines.add('br label %before_columns')
+    lines.text.append('before_columns:')
+    lines.add('br label %columns')
+    lines.text.append('columns:')
+    lines.add('%column = phi i64 [0, %before_columns], [%next_column, %columns]')
+    group('%column')
+    lines.add(f'%following = add i64 %column, {width}')
+    lines.add(f'%over = icmp sgt i64 %following, {count - width}')
+    lines.add(f'%next_column = select i1 %over, i64 {count - width}, i64 %following')
+    lines.add(f'%all_columns = icmp sge i64 %column, {count - width}')
+    lines.add('br i1 %all_columns, label %after_columns, label %columns')
+    lines.text.append('after_columns:')
+
+
 def load_states(lanes: Lanes, rows: str, count: int) -> dict[int, str]:
     """
     Return `count` values by their column, each with one lane per row.
@@ -91,53 +159,20 @@ def load_states(lanes: Lanes, rows: str, count: int) -> dict[int, str]:
     return values
 
 
-def store_states(lanes: Lanes, rows: str, values: Sequence[str], zero: str) -> None:
+def store_states(lanes: Lanes, rows: str, values: Sequence[str]) -> None:
     """
     Write values, each with one lane per row.
 
-    Of many values, most are zero: joints on different branches of a tree do not feel each other.
-    These are written by a loop, and the others in several blocks of code: the time that LLVM
-    takes for a block grows with the square of its stores.
-
     :param rows: pointer to the first of ``lanes.width`` rows of as many doubles as values.
-    :param zero: the value that is zero.
     """
-    count, many = len(values), len(values) >= MANY_RESULTS
+    count = len(values)
     size = _group_size(lanes, count)
     per_vector = lanes.width // size
-    columns = _first_columns(count, size)
-    if many:
-        _fill(lanes, rows, count, zero)
-        columns = [first for first in columns if set(values[first:first + size]) != {zero}]
-    for k, first in enumerate(columns):
-        if many and k % _GROUPS_PER_BLOCK == 0:
-            lanes.lines.add(f'br label %group{k}')
-            lanes.lines.text.append(f'group{k}:')
+    for first in _first_columns(count, size):
         for i, vector in enumerate(_interleaved(lanes, values[first:first + size])):
             for j in range(per_vector):
                 part = _picked(lanes, vector, vector, range(j * size, (j + 1) * size))
                 lanes.lines.store(part, rows, (i * per_vector + j) * count + first, _type(size))
-
-
-def _fill(lanes: Lanes, rows: str, count: int, zero: str) -> None:
-    """Write `count` zeros in every row."""
-    lines = lanes.lines
-    width = lanes.width
-    same = [lanes.spread(lanes.lane(zero, lane)) for lane in range(width)]
-    lines.add('br label %fill_start')
-    lines.text.append('fill_start:')
-    lines.add('br label %fill')
-    lines.text.append('fill:')
-    lines.add('%fill_place = phi i64 [0, %fill_start], [%fill_next, %fill]')
-    lines.add(f'%fill_next = add i64 %fill_place, {width}')
-    for lane, value in enumerate(same):
-        row = lines.new(f'getelementptr double, ptr {rows}, i64 {lane * count}')
-        lines.store(value, row, '%fill_place', lanes.type)
-    lines.add(f'%fill_more = icmp sle i64 %fill_next, {count - width}')
-    lines.add('br i1 %fill_more, label %fill, label %filled')
-    lines.text.append('filled:')
-    for lane, value in enumerate(same):
-        lines.store(value, rows, lane * count + count - width, lanes.type)
 
 
 def _group_size(lanes: Lanes, count: int) -> int:

@@ -12,8 +12,10 @@ for numba as for us.
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from importlib.util import find_spec
 from typing import Any
 
@@ -87,15 +89,28 @@ def this_machine() -> Machine:
     return Machine()
 
 
-@lru_cache(maxsize=32)
+#: Functions in memory, by the digest of their source and their name; the oldest first.
+_LOADED: dict[tuple[bytes, str], LoadedFunction] = {}
+_MOST_LOADED = 32
+_LOADING = threading.Lock()
+
+
 def loaded_function(source: str, name: str) -> LoadedFunction:
     """
     Return a function of LLVM source, compiled once per process.
 
     A robot that is loaded again, such as by every call of `identify`, is not compiled again.
     """
-    machine = this_machine()
-    return machine.load(machine.compile(source), name)
+    key = sha256(source.encode()).digest(), name
+    with _LOADING:
+        found = _LOADED.pop(key, None)
+        if found is None:
+            machine = this_machine()
+            found = machine.load(machine.compile(source), name)
+        _LOADED[key] = found
+        if len(_LOADED) > _MOST_LOADED:
+            del _LOADED[next(iter(_LOADED))]
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -117,6 +117,13 @@ class Lanes:
         """Return for every lane whether a > b; not so for NaN."""
         return self.lines.new(f'fcmp ogt {self.type} {a}, {b}')
 
+    def any_lane(self, condition: str | None) -> str:
+        """Return whether a condition holds in any lane; None = it never does."""
+        if condition is None or self.width == 1:
+            return condition or 'false'
+        bits = self.lines.new(f'bitcast {self.truth} {condition} to i{self.width}')
+        return self.lines.new(f'icmp ne i{self.width} {bits}, 0')
+
     def limited(self, a: str, limit: float) -> str:
         """Return a, but not below -limit or above limit; NaN stays NaN."""
         upper, lower = self.number(limit), self.number(-limit)

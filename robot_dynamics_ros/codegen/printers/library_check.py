@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.equations import loop_form
 from robot_dynamics_ros.codegen.grouping import Grouping
+from robot_dynamics_ros.codegen.loop_form import loop_form
 from robot_dynamics_ros.codegen.printers import c
 from robot_dynamics_ros.codegen.program import Program
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm

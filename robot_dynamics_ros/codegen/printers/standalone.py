@@ -9,16 +9,11 @@ from textwrap import wrap
 
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.equations import (
-    INPUTS,
-    TAKE_WRENCH,
-    WITH_WRENCH,
-    Arrangement,
-    program_of,
-)
+from robot_dynamics_ros.codegen.equations import Arrangement
 from robot_dynamics_ros.codegen.folding import Folding, folding_of
+from robot_dynamics_ros.codegen.functions import INPUTS, KINEMATIC_INPUTS, TAKE_WRENCH, WITH_WRENCH
+from robot_dynamics_ros.codegen.generation import program_of
 from robot_dynamics_ros.codegen.grouping import Grouping, grouping_of
-from robot_dynamics_ros.codegen.kinematics import KINEMATIC_INPUTS
 from robot_dynamics_ros.codegen.printers import c, python
 from robot_dynamics_ros.codegen.printers.explanations import (
     entry_lines,

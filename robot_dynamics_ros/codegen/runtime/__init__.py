@@ -9,7 +9,8 @@ The Model and what runs when one of its functions is called.
       +------- Function      one per function, in front of the method with the same name
       |
       +------- Kernels ----- Kernel    one per function and form of the joints, made at first use:
-                                       machine code, generated Python, or the loop form
+                                       machine code, generated Python, a linear
+                                       system made of others, or the loop form
 
 A `Call` is the machine code of one function together with the constants of one Snapshot.
 

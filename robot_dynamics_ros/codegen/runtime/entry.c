@@ -47,16 +47,25 @@ typedef struct {
 
 static PyTypeObject call_type;
 static PyObject *name_out, *name_wrench;
+static PyArray_Descr *float64;
+
+/* Whether entries are doubles of this machine. Almost every array shares the one description. */
+static inline int is_float64(PyArrayObject *array)
+{
+    return PyArray_DESCR(array) == float64
+           || (PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(array));
+}
 
 /* Data of an array that a kernel can read, or NULL. */
-static double *usable(PyObject *object, int dimensions, npy_intp count, npy_intp width, int flags)
+static inline double *usable(PyObject *object, int dimensions, npy_intp count, npy_intp width)
 {
+    const int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     if (!PyArray_CheckExact(object)) {
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISNOTSWAPPED(array)
-        || (PyArray_FLAGS(array) & flags) != flags || PyArray_NDIM(array) != dimensions
+    if (!is_float64(array) || (PyArray_FLAGS(array) & flags) != flags
+        || PyArray_NDIM(array) != dimensions
         || PyArray_DIM(array, dimensions - 1) != width
         || (dimensions == 2 && PyArray_DIM(array, 0) != count)) {
         return NULL;
@@ -65,17 +74,21 @@ static double *usable(PyObject *object, int dimensions, npy_intp count, npy_intp
 }
 
 /* An array for the result: the given one if it fits, a new one if none is given. */
-static PyObject *result_array(const call_object *self, PyObject *out, int batch,
-                              npy_intp count)
+static inline PyObject *result_array(const call_object *self, PyObject *out, int batch,
+                                     npy_intp count)
 {
-    npy_intp shape[1 + DIMENSIONS] = {count};
-    for (int i = 0; i < self->dimensions; i++) {
-        shape[1 + i] = self->shape[i];
+    npy_intp shape[1 + DIMENSIONS];
+    const npy_intp *dims = self->shape;
+    if (batch) {
+        shape[0] = count;
+        memcpy(shape + 1, self->shape, sizeof(self->shape));
+        dims = shape;
     }
-    npy_intp *dims = batch ? shape : shape + 1;
     int dimensions = self->dimensions + batch;
     if (out == NULL) {
-        return PyArray_SimpleNew(dimensions, dims, NPY_DOUBLE);
+        Py_INCREF(float64); /* the new array takes it */
+        return PyArray_NewFromDescr(&PyArray_Type, float64, dimensions, dims, NULL, NULL, 0,
+                                    NULL);
     }
     if (!PyArray_CheckExact(out)) {
         return NULL;
@@ -136,8 +149,7 @@ static PyObject *attempt(const call_object *self, PyObject *const *args, Py_ssiz
     }
     npy_intp count = dimensions == 2 ? PyArray_DIM((PyArrayObject *)args[0], 0) : 1;
     for (Py_ssize_t i = 0; i < count_args; i++) {
-        inputs[i] = usable(args[i], dimensions, count, self->widths[i],
-                           NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED);
+        inputs[i] = usable(args[i], dimensions, count, self->widths[i]);
         if (inputs[i] == NULL) {
             return NULL;
         }
@@ -297,12 +309,11 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     PyObject *wrench = NULL, *out = NULL;
     if (self->calls != NULL && keywords(args + count, names, &wrench, &out)
         && count + (wrench != NULL) <= INPUTS) {
-        PyObject *inputs[INPUTS];
-        for (Py_ssize_t i = 0; i < count; i++) {
-            inputs[i] = args[i];
-        }
+        PyObject *joined[INPUTS], *const *inputs = args;
         if (wrench != NULL) {
-            inputs[count] = wrench;
+            memcpy(joined, args, count * sizeof(PyObject *));
+            joined[count] = wrench;
+            inputs = joined;
         }
         PyObject *call = PyDict_GetItemWithError(PyList_GET_ITEM(self->calls, 0),
                                                  self->keys[wrench != NULL]);
@@ -406,7 +417,8 @@ PyMODINIT_FUNC PyInit__entry(void)
     import_array();
     name_out = PyUnicode_InternFromString("out");
     name_wrench = PyUnicode_InternFromString("wrench");
-    if (name_out == NULL || name_wrench == NULL || PyType_Ready(&call_type) < 0
+    float64 = PyArray_DescrFromType(NPY_DOUBLE);
+    if (float64 == NULL || name_out == NULL || name_wrench == NULL || PyType_Ready(&call_type) < 0
         || PyType_Ready(&function_type) < 0) {
         return NULL;
     }

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.codegen.equations import WITH_WRENCH
+from robot_dynamics_ros.codegen.functions import WITH_WRENCH
 from robot_dynamics_ros.codegen.llvm.source import INPUT_POINTERS
 from robot_dynamics_ros.codegen.runtime.builtin import Builtin, builtin_of
+from robot_dynamics_ros.errors import StateError
 
 
 def _built_extension() -> Any:
@@ -180,3 +181,14 @@ def ctypes_function(fallback: Callable[..., Array], calls: Calls, key: str,
         return fallback(*inputs, out=out, **others)
 
     return function
+
+
+def checked_out(out: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """Return `out` if a kernel can write there; None if it cannot."""
+    if out is None:
+        return None
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
+        raise StateError(f'out must be a float64 array of shape {shape}')
+    if not out.flags.writeable:
+        raise StateError('out is read-only')
+    return out if out.flags.c_contiguous and out.flags.aligned else None

@@ -2,91 +2,38 @@
 """
 Ways to calculate the functions of one chain: generated Python, machine code, or the loop form.
 
-`Kernels` makes a kernel when a function is first used; a `Snapshot` holds the parameters that
-kernels calculate with.
+`Kernels` makes a kernel when a function is first used.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from functools import cached_property
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.arrays import Array, read_only
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import loop_form, program_of, result_shape
 from robot_dynamics_ros.codegen.folding import Folding
+from robot_dynamics_ros.codegen.functions import WITH_WRENCH, result_shape
+from robot_dynamics_ros.codegen.generation import program_of
 from robot_dynamics_ros.codegen.graph import GraphTooLarge
 from robot_dynamics_ros.codegen.grouping import Grouping
 from robot_dynamics_ros.codegen.llvm.machine import LoadedFunction, loaded_function, this_machine
+from robot_dynamics_ros.codegen.llvm.solution import solution_source
 from robot_dynamics_ros.codegen.llvm.source import llvm_source
-from robot_dynamics_ros.codegen.printers.python import body_source, compiled, prologue_source
+from robot_dynamics_ros.codegen.loop_form import loop_form
+from robot_dynamics_ros.codegen.printers.python import body_source, compiled
 from robot_dynamics_ros.codegen.program import Program
-from robot_dynamics_ros.codegen.runtime.entry import Call, new_call
+from robot_dynamics_ros.codegen.runtime.entry import new_call
+from robot_dynamics_ros.codegen.runtime.snapshot import Prologue, Snapshot
 from robot_dynamics_ros.codegen.runtime.threads import attempt_in_parts
-from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm, joint_parameters
+from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import ParameterError
-
-
-class Snapshot:
-    """
-    Parameter values of a model, never changed but replaced.
-
-    :param minimal: (p,) minimal parameters.
-    :param physics: joint physics.
-    """
-
-    def __init__(self, minimal: ArrayLike, physics: JointPhysics) -> None:
-        """Copy the values."""
-        self.minimal = read_only(minimal)
-        self.physics = physics
-        self.form = JointForm.of(physics)
-        #: Constants of every program that has been used, by its name.
-        self.constants: dict[str, Array] = {}
-        #: What the grouping makes of the minimal parameters, once the loop form has asked for it.
-        self.grouped: list[list[float]] | None = None
-        #: Calls of machine code with these constants, by the name of the function.
-        self.calls: dict[str, Call] = {}
-
-    @cached_property
-    def values(self) -> dict[str, list[float]]:
-        """Values of the parameters by the names that programs use."""
-        return {'mlc': self.minimal.tolist(), **joint_parameters(self.physics)}
-
-
-class Prologue:
-    """Gives the constants of one program from parameter values."""
-
-    def __init__(self, program: Program) -> None:
-        """Compile the prologue as Python."""
-        self._name = program.name
-        self._count = len(program.constants)
-        self._names = [vector.name for vector in program.parameters if vector.width]
-        self._function = compiled(prologue_source(program), f'{program.name}_constants', math)
-
-    def constants(self, snapshot: Snapshot) -> Array:
-        """
-        Return k0, k1, ... and a last entry: zero, or NaN if a parameter is not finite.
-
-        They are calculated once per snapshot.
-        """
-        constants = snapshot.constants.get(self._name)
-        if constants is None:
-            vectors = [snapshot.values[name] for name in self._names]
-            finite = all(math.isfinite(value) for vector in vectors for value in vector)
-            try:
-                values = self._function(*vectors)
-            except ZeroDivisionError:  # a joint without any inertia: no acceleration
-                finite, values = False, [math.nan] * self._count
-            constants = read_only([*values, 0.0 if finite else math.nan])
-            snapshot.constants[self._name] = constants
-        return constants
 
 
 class Kernel(Protocol):
@@ -149,6 +96,54 @@ class LoopKernel:
                          arrays, snapshot.grouped)
 
 
+class SolvedKernel:
+    """
+    Derivatives of forward dynamics from those of the torque, by one linear system per state.
+
+    torque(q, qd, qdd) = tau holds for all states, so ``A dqdd/dx = dtau/dx - dtorque/dx`` with
+    the mass matrix A, where friction does not depend on the load.
+
+    :param kernels: where the torque's derivatives and the mass matrix come from.
+    :param name: name of the function.
+    :param loop: the loop form, where there is no memory.
+    """
+
+    def __init__(self, kernels: Kernels, name: str, loop: LoopKernel) -> None:
+        """Compile the solution."""
+        self._kernels = kernels
+        self._wrench = WITH_WRENCH if name.endswith(WITH_WRENCH) else ''
+        self._loop = loop
+        self.shape = loop.shape
+        n = self.shape[-1]
+        code = loaded_function(solution_source(n, this_machine().width), 'solution')
+        self._solution = new_call(0, code.address, code, np.zeros(1), (n * n, 2 * n * n),
+                                  self.shape, 1)
+
+    def prepare(self, snapshot: Snapshot) -> None:
+        """Do nothing: the other kernels prepare themselves."""
+
+    def evaluate(self, snapshot: Snapshot, arrays: dict[str, Array],
+                 out: Array | None, threads: int = 1) -> Array:
+        """Return the result."""
+        def calculated(name: str, inputs: dict[str, Array]) -> Array:
+            kernel = self._kernels.kernel(snapshot.form, name)
+            return kernel.evaluate(snapshot, inputs, None, threads)
+
+        qdd = calculated('forward_dynamics' + self._wrench, arrays)
+        at_qdd = {'qdd' if key == 'tau' else key: array for key, array in arrays.items()}
+        torque = calculated('torque_derivatives' + self._wrench, {**at_qdd, 'qdd': qdd})
+        A = calculated('mass_matrix', {'q': arrays['q']})
+        n, count = self.shape[-1], qdd.size // self.shape[-1]
+        flat = [A.reshape(count, n * n), torque.reshape(count, 2 * n * n)]
+        result = attempt_in_parts(self._solution, flat, None, self.shape, threads)
+        if result is None:  # no memory
+            return self._loop.evaluate(snapshot, arrays, out)
+        result[~np.isfinite(result).all(axis=(1, 2, 3))] = math.nan  # a joint that moves no mass
+        result = result.reshape((*qdd.shape[:-1], *self.shape))
+        result[~np.isfinite(qdd).all(axis=-1)] = math.nan
+        return _delivered(result, out)
+
+
 class PythonKernel:
     """Generated Python source."""
 
@@ -198,17 +193,21 @@ class PythonKernel:
 
 
 class MachineKernel:
-    """Machine code; generated Python where an angle is too large for it."""
+    """Machine code, and another kernel where an angle is too large for it."""
 
-    def __init__(self, program: Program, chain: Chain) -> None:
-        """Compile nothing yet."""
+    def __init__(self, program: Program, other: Callable[[], Kernel]) -> None:
+        """
+        Compile nothing yet.
+
+        :param other: function that makes the other kernel.
+        """
         self._program = program
         self.shape = program.shape
-        self._chain = chain
+        self._new_other = other
         self._width = this_machine().width
         self._prologue = Prologue(program)
         self._code: dict[bool, LoadedFunction] = {}  # for one state, and for a batch
-        self._python: PythonKernel | None = None
+        self._other: Kernel | None = None
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Leave a call with the constants of new parameters."""
@@ -234,9 +233,9 @@ class MachineKernel:
                                       self.shape, threads)
             if result is not None:
                 return result
-        if self._python is None:
-            self._python = PythonKernel(self._program, self._chain)
-        return self._python.evaluate(snapshot, arrays, out)
+        if self._other is None:
+            self._other = self._new_other()
+        return self._other.evaluate(snapshot, arrays, out)
 
     def _compile(self, batch: bool) -> None:
         """Compile the code for one state or for a batch, if it is not there yet."""
@@ -258,12 +257,18 @@ def _delivered(result: Array, out: Array | None) -> Array:
     return out
 
 
-#: Functions whose graph would have more entries than this run the loop form: compiling them would
-#: take longer than some twenty seconds. Inverse dynamics reaches it beyond 100 joints, forward
-#: dynamics at about 65, the mass matrix at 50 and the regressor at 28.
-LONGEST_PROGRAM = 30_000
+#: Functions whose graph would have more entries than this run the loop form: compiling them takes
+#: about 30 us per entry, once for one state and once for a batch.
+LONGEST_PROGRAM = 300_000
 
-STRAIGHT_LINE, LOOP = 'straight line', 'loop'
+#: The same for derivatives of forward dynamics, whose number of operations grows with the cube of
+#: that of joints, once the torque's derivatives are machine code: see `SolvedKernel`.
+LONGEST_SOLUTION = 100_000
+
+#: The same for generated Python, which takes far longer to compile and gains little.
+LONGEST_PYTHON = 30_000
+
+STRAIGHT_LINE, SOLVED, LOOP = 'straight line', 'solved', 'loop'
 
 
 class Kernels:
@@ -317,16 +322,25 @@ class Kernels:
         return kernel
 
     def used(self, form: JointForm) -> dict[str, str]:
-        """Return how each function used so far is calculated: STRAIGHT_LINE or LOOP."""
-        return {name: LOOP if isinstance(kernel, LoopKernel) else STRAIGHT_LINE
+        """Return how each function used so far is calculated: STRAIGHT_LINE, SOLVED or LOOP."""
+        forms = {LoopKernel: LOOP, SolvedKernel: SOLVED}
+        return {name: forms.get(type(kernel), STRAIGHT_LINE)
                 for (kernel_form, name), kernel in list(self._kernels.items())
                 if kernel_form == form}
 
     def _new_kernel(self, form: JointForm, name: str) -> Kernel:
+        loop = partial(LoopKernel, self._chain, self._grouping, name)
+        machine = self._backend == 'llvm'
+        solvable = name.startswith('forward_dynamics_derivatives') and not form.loaded
+        longest = LONGEST_SOLUTION if solvable else LONGEST_PROGRAM
         try:
-            program = self.program(form, name, LONGEST_PROGRAM)
-        except (GraphTooLarge, ParameterError):  # too long, or nothing but NaN
-            return LoopKernel(self._chain, self._grouping, name)
-        if self._backend == 'llvm':
-            return MachineKernel(program, self._chain)
+            program = self.program(form, name, longest if machine else LONGEST_PYTHON)
+        except GraphTooLarge:
+            return SolvedKernel(self, name, loop()) if machine and solvable else loop()
+        except ParameterError:  # nothing but NaN
+            return loop()
+        if machine:
+            short = len(program.graph.entries) <= LONGEST_PYTHON
+            return MachineKernel(program, partial(PythonKernel, program, self._chain) if short
+                                 else loop)
         return PythonKernel(program, self._chain, rows=self._backend == 'numpy')

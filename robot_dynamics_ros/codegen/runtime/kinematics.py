@@ -4,13 +4,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 
+#: (6,) or (N, 6) on the tip link (six entries per tip), or the same by the name of any link.
+Wrench: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 
-class KinematicFunctions:
+
+class Evaluated:
+    """What has functions to evaluate: a Model."""
+
+    @abstractmethod
+    def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None, threads: int,
+                  wrench: Wrench | None = None) -> Array:
+        """Check the arrays, generate the function if it is new, and run it."""
+
+
+class KinematicFunctions(Evaluated):
     """
     Kinematics of a Model: for one state (n,) or a batch (N, n), with ``out=`` and ``threads=``.
 
@@ -18,11 +32,6 @@ class KinematicFunctions:
     (vx, vy, vz, wx, wy, wz). Centre of mass and momentum are those of ``chain.links``: learned
     minimal parameters do not determine them.
     """
-
-    @abstractmethod
-    def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None, threads: int,
-                  wrench: ArrayLike | None = None) -> Array:
-        """Check the arrays, generate the function if it is new, and run it."""
 
     def link_poses(self, q: ArrayLike, *, out: Array | None = None, threads: int = 1) -> Array:
         """

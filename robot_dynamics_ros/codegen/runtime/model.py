@@ -19,21 +19,24 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.folding import folding_of
+from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.codegen.llvm.machine import why_not
 from robot_dynamics_ros.codegen.printers.explanations import column_names
-from robot_dynamics_ros.codegen.runtime.entry import new_function
-from robot_dynamics_ros.codegen.runtime.kernels import Kernels, Snapshot
-from robot_dynamics_ros.codegen.runtime.kinematics import KinematicFunctions
+from robot_dynamics_ros.codegen.runtime.derivatives import DerivativeFunctions
+from robot_dynamics_ros.codegen.runtime.entry import checked_out, new_function
+from robot_dynamics_ros.codegen.runtime.kernels import Kernels
+from robot_dynamics_ros.codegen.runtime.kinematics import KinematicFunctions, Wrench
 from robot_dynamics_ros.codegen.runtime.operation_counts import OperationCounts
+from robot_dynamics_ros.codegen.runtime.snapshot import Snapshot
 from robot_dynamics_ros.codegen.runtime.threads import thread_count
+from robot_dynamics_ros.codegen.runtime.wrenches import under_wrenches
 from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_torque
 from robot_dynamics_ros.dynamics.joints.presliding import friction_along
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 from robot_dynamics_ros.dynamics.scalars.samples import state_arrays
-from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.errors import ParameterError
 
 BACKENDS = ('auto', 'python', 'numpy', 'llvm')
 
@@ -73,7 +76,7 @@ def compile_model(chain: Chain, backend: str = 'auto', *,
     return Model(chain, backend, zeros, baked)
 
 
-class Model(KinematicFunctions):
+class Model(KinematicFunctions, DerivativeFunctions):
     """
     Dynamics of one chain.
 
@@ -141,7 +144,12 @@ class Model(KinematicFunctions):
 
     @property
     def forms(self) -> dict[str, str]:
-        """How each function called so far is calculated: 'straight line' code or 'loop'."""
+        """
+        How each function called so far is calculated.
+
+        'straight line': generated code; 'solved': derivatives of forward dynamics from those of
+        the torque, by a linear system; 'loop': the recursions themselves, in Python.
+        """
         return self._kernels.used(self._snapshot.form)
 
     @property
@@ -204,7 +212,7 @@ class Model(KinematicFunctions):
         return column_names(self._mlc, len(self._chain))
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                         wrench: ArrayLike | None = None, out: Array | None = None,
+                         wrench: Wrench | None = None, out: Array | None = None,
                          threads: int = 1) -> Array:
         """
         Return the torque of the rigid links [N m, N]: no rotors, no friction.
@@ -213,14 +221,15 @@ class Model(KinematicFunctions):
         :param qd: velocities [rad/s, m/s].
         :param qdd: accelerations [rad/s^2, m/s^2].
         :param wrench: (6,) or (N, 6) force and moment exerted by the environment on the tip
-            link, at its origin, in its frame [N, N m].
+            link, at its origin, in its frame [N, N m]; or such wrenches by the name of any link,
+            ``wrench={'forearm': [...]}``, each in the frame of its link.
         :param out: array for the result.
         :param threads: threads for a batch of machine code; 0 = one for each processor core.
         """
         return self._evaluate('inverse_dynamics', (q, qd, qdd), out, threads, wrench)
 
     def torque(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-               wrench: ArrayLike | None = None, out: Array | None = None,
+               wrench: Wrench | None = None, out: Array | None = None,
                threads: int = 1) -> Array:
         """Return the whole torque: rigid links, rotor inertia, friction and offset [N m, N]."""
         return self._evaluate('torque', (q, qd, qdd), out, threads, wrench)
@@ -311,81 +320,38 @@ class Model(KinematicFunctions):
         return self._evaluate('friction_under_load', (qd, load), out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                         wrench: ArrayLike | None = None, out: Array | None = None,
+                         wrench: Wrench | None = None, out: Array | None = None,
                          threads: int = 1) -> Array:
         """Return the accelerations qdd for which `torque` is `tau` [rad/s^2, m/s^2]."""
         return self._evaluate('forward_dynamics', (q, qd, tau), out, threads, wrench)
 
-    def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                                     wrench: ArrayLike | None = None, out: Array | None = None,
-                                     threads: int = 1) -> Array:
-        """
-        Return (2, n, n) or (N, 2, n, n): the derivatives of `inverse_dynamics` by q and by qd.
-
-        Entry (i, k) of each matrix is that of torque i by position or velocity k; the derivatives
-        by qdd are the mass matrix. For one state, ``dq, dqd = model.torque_derivatives(...)``.
-        """
-        return self._evaluate('inverse_dynamics_derivatives', (q, qd, qdd), out, threads, wrench)
-
-    def torque_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
-                           wrench: ArrayLike | None = None, out: Array | None = None,
-                           threads: int = 1) -> Array:
-        """
-        Return (2, n, n) or (N, 2, n, n): the derivatives of `torque` by q and by qd.
-
-        Friction has a slope at rest only where it is smooth: with ``coulomb_velocity = 0`` the
-        derivative there is a huge number.
-        """
-        return self._evaluate('torque_derivatives', (q, qd, qdd), out, threads, wrench)
-
-    def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                                     wrench: ArrayLike | None = None, out: Array | None = None,
-                                     threads: int = 1) -> Array:
-        """Return (3, n, n) or (N, 3, n, n): those of `forward_dynamics` by q, qd and tau."""
-        return self._evaluate('forward_dynamics_derivatives', (q, qd, tau), out, threads, wrench)
-
-    def linearise(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                  wrench: ArrayLike | None = None, threads: int = 1) -> tuple[Array, Array]:
-        """
-        Return A (2n, 2n) and B (2n, n), or (N, ...): d(qd, qdd) = A d(q, qd) + B dtau.
-
-        :param q: positions [rad, m].
-        :param qd: velocities [rad/s, m/s].
-        :param tau: torques [N m, N].
-        :param wrench: constant wrench on the tip link, as for `inverse_dynamics`.
-        :param threads: threads for a batch; 0 = one for each processor core.
-        """
-        by = self.forward_dynamics_derivatives(q, qd, tau, wrench=wrench, threads=threads)
-        n = len(self._chain)
-        A, B = (np.zeros((*by.shape[:-3], 2 * n, columns)) for columns in (2 * n, n))
-        A[..., :n, n:] = np.eye(n)
-        A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = (by[..., k, :, :] for k in range(3))
-        return A, B
-
     def _evaluate(self, name: str, values: tuple[ArrayLike, ...], out: Array | None, threads: int,
-                  wrench: ArrayLike | None = None) -> Array:
+                  wrench: Wrench | None = None) -> Array:
         """Check the arrays, generate the function if it is new, and run it."""
-        arrays = state_arrays(self._chain, **dict(zip(INPUTS[name], values)), wrench=wrench)
         snapshot = self._snapshot
+        if not isinstance(wrench, Mapping):
+            return self._run(snapshot, name, values, out, threads, wrench)
+        result = under_wrenches(
+            self._chain, snapshot.physics, name, values, wrench,
+            lambda function, *inputs: self._run(snapshot, function, inputs, None, threads))
+        if out is None:
+            return result
+        checked_out(out, result.shape)
+        out[...] = result
+        return out
+
+    def _run(self, snapshot: Snapshot, name: str, values: tuple[ArrayLike, ...],
+             out: Array | None = None, threads: int = 1,
+             wrench: ArrayLike | None = None) -> Array:
+        arrays = state_arrays(self._chain, **dict(zip(INPUTS[name], values)), wrench=wrench)
         kernel = self._kernels.kernel(snapshot.form,
                                       name if wrench is None else name + WITH_WRENCH)
         shape = next(iter(arrays.values())).shape[:-1]
-        result = kernel.evaluate(snapshot, arrays, _checked(out, shape + kernel.shape),
+        result = kernel.evaluate(snapshot, arrays, checked_out(out, shape + kernel.shape),
                                  thread_count(threads))
         if out is not None and result is not out:
             out[...] = result
         return result if out is None else out
-
-
-def _checked(out: Array | None, shape: tuple[int, ...]) -> Array | None:
-    """Return `out` if a kernel can write there; None if it cannot."""
-    if out is None:
-        return None
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
-        raise StateError(f'out must be a float64 array of shape {shape}')
-    if not out.flags.writeable:
-        raise StateError('out is read-only')
-    return out if out.flags.c_contiguous and out.flags.aligned else None
 
 
 def _restored(chain: Chain, backend: str, parameters: Array, physics: JointPhysics,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.codegen.equations import INPUTS, TAKE_WRENCH, WITH_WRENCH
+from robot_dynamics_ros.codegen.functions import INPUTS, TAKE_WRENCH, WITH_WRENCH
 from robot_dynamics_ros.codegen.program import Operations
 from robot_dynamics_ros.codegen.runtime.kernels import Kernels
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Energies of the rigid links, linear in their standard parameters (Khalil & Dombre 9.40-9.47).
+Energies of the rigid links, linear in their standard parameters (Khalil & Dombre 9.41-9.47).
 
 The energy functions h of a link are what its ten parameters are multiplied with: H = E + U = h K.
 Directly from the velocities they are (9.44); by recursion from link j-1, (9.45)-(9.47), they show

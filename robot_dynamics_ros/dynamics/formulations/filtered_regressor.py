@@ -6,7 +6,7 @@ Both sides of tau = (dW/dt + Z) x pass the filter f / (s + f). The derivative go
 
     Y_f = f (W - W_f) + Z_f,    tau_f = Y_f x,
 
-where W_f starts at W(0), which is the paper's term -f exp(-f t) W(0), and Z_f, tau_f at zero.
+where W_f starts at W(0), which stands for the term -f exp(-f t) W(0), and Z_f, tau_f at zero.
 Between samples the filtered quantities are taken as linear in time: error of order period^2.
 """
 

@@ -282,5 +282,5 @@ def _position_row(S: Pair, inside: Pair, V: Pair, gravity: Vector) -> list[Scala
     """Return -dT/dq + dU/dq of one link for one joint, by the ten standard parameters."""
     v, w = S
     kinetic = momentum_row(carried_twist(inside, S), V)
-    potential = [0.0] * 6 + [*cross(w, gravity), -dot(v, gravity)]  # (46), plus as printed
+    potential = [0.0] * 6 + [*cross(w, gravity), -dot(v, gravity)]  # (45), (46), plus as printed
     return [u - t for u, t in zip(potential, kinetic)]

@@ -2,8 +2,8 @@
 """
 Wrenches that act on any link, and those that the joints carry (Khalil & Dombre 9.91-9.94, 9.123).
 
-A wrench is exerted by the environment: the opposite of the book's f_ej. That on the tip is given
-in the tip frame, at its origin; that on another link at O_i in E_i, the frame on its joint.
+A wrench is exerted by the environment: the opposite of the book's f_ej. It is given at the origin
+of its link, in its frame, as the URDF has them.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def wrench_torque(chain: Chain, q: ArrayLike, wrenches: Wrenches) -> Array:
 
     :param chain: the robot; its inertias are not used.
     :param q: (n,) or (N, n) joint positions [rad, m].
-    :param wrenches: force and moment on each link; on the tip in the tip frame, on another link
-        at O_i in E_i.
+    :param wrenches: force and moment on each link, at its origin, in its frame.
     :raises ParameterError: a link that is not on the chain.
     :raises StateError: a wrong size.
     """
@@ -67,7 +66,7 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
     :param q: (n,) or (N, n) joint positions [rad, m].
     :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
-    :param wrenches: of the environment on the links, as for `wrench_torque`; None = nothing.
+    :param wrenches: wrenches on the links, as for `wrench_torque`; None = nothing.
     :param formulation: 'newton_euler' (9.91)-(9.93), or 'linear_recursion': (9.123), from the
         forward dynamics with the torque of this motion.
     :raises ParameterError: a link that is not on the chain, or an unknown formulation.
@@ -106,6 +105,7 @@ def by_link(state: Samples, wrenches: Wrenches) -> list[Pair]:
             place, pair = tips[name].joint, moved_wrench(FixedFrame.at(tips[name].pose), pair)
         elif name in chain.link_names:
             place = chain.link_names.index(name) + 1
+            pair = moved_wrench(FixedFrame.at(chain.link_frames[place - 1]), pair)
         else:
             raise ParameterError(f"no link '{name}' on the chain; its links are "
                                  f'{", ".join(dict.fromkeys((*chain.link_names, *tips)))}')

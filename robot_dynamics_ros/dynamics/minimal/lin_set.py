@@ -50,11 +50,12 @@ def _forms(chain: Chain, groups: Structure, constants: InertiaConstants) -> list
 
 def inertia_matrix_forms(chain: Chain, groups: Structure) -> LinearForms:
     """
-    Return what the mass matrix depends on, joint 1 first (Lin 1994, Theorem 3, completed).
+    Return what the mass matrix depends on, joint 1 first (Lin 1994 (61), completed).
 
-    It is the set of Theorem 2 without gravity, with one exception that the paper does not have:
-    where all axes up to that of joint j >= s meet in one point, k_x and k_y of joint j act like
-    moments about that point. They are not elements, and U_13 and U_23 are those about the point.
+    It is the set of Theorem 2 of Lin 1995 without gravity, with one exception that the papers do
+    not have: where all axes up to that of joint j >= s meet in one point, k_x and k_y of joint j
+    act like moments about that point. They are not elements, and U_13 and U_23 are those about the
+    point.
 
     :param chain: the robot; neither its inertias nor its gravity are used.
     :param groups: its joint groups without gravity.

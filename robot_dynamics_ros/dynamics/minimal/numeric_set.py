@@ -119,7 +119,10 @@ def judge(W: Array, B: Array) -> SetCheck:
     :param W: rows from `stacked_regressor`.
     :param B: (p, 10 n) matrix of the set.
     """
-    A = W @ right_inverse(B)
+    try:
+        A = W @ right_inverse(B)
+    except np.linalg.LinAlgError:  # rows that depend on each other but for rounding
+        return SetCheck(np.inf, 0.0)
     size = float(np.max(np.linalg.norm(W, axis=0)))
     rest = float(np.max(np.linalg.norm(W - A @ B, axis=0)))
     missing = rest / size if rest > 0.0 else 0.0

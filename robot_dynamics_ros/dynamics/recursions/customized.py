@@ -10,9 +10,9 @@ acceleration: x and y of omega_dot follow from it without the product with qd, a
 square less. Where neighbouring axes are parallel or perpendicular, ``U_(j-1) z_j`` is a column
 of U_(j-1) and the exchange saves three multiplications and three additions per joint.
 
-The offset d_j along z_j is applied in E_j with that third column (Lin 1995 (74)), and inward as
-well, so that only b_j is left to apply in E_(j-1); but not while all axes are parallel, where
-the third column is zero.
+The offset d_j along z_j is applied in E_j with that third column (Lin 1995 (30), (69)), and
+inward as well (74), so that only b_j is left to apply in E_(j-1); but not while all axes are
+parallel, where the third column is zero.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
     rates: list[Pair] = [(negate(gravity), ZERO)]
     for j in range(1, n + 1):
         frame = frames[j]
-        rate = summed(moved_twist(frame, rates[frame.parent]), gamma[j])  # (9.121)
+        rate = summed(moved_twist(frame, rates[frame.parent]), gamma[j])  # (9.121) and gamma
         # J* is symmetric: a^T J* x = (J* a) . x
         acceleration = inverse[j] * (effort[j] - power(rate, Ja[j]))  # (9.122)
         qdd.append(acceleration)
@@ -259,7 +259,7 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
         rate = summed(rate, (ZERO, along) if frame.revolute else (along, ZERO))  # (9.124)
         rates.append(rate)
         if reactions is not None:
-            reactions.append(difference(J[j - 1].times(rate), beta[j]))  # (9.123)
+            reactions.append(difference(J[j - 1].times(rate), beta[j]))  # (9.113)
     return qdd
 
 

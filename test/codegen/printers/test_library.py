@@ -136,7 +136,8 @@ def test_fast_math_is_refused(tmp_path):
 
 
 #: As much of ros2_control's headers as the controller of the document uses.
-STAND_INS = {'pluginlib/class_list_macros.hpp': '#define PLUGINLIB_EXPORT_CLASS(a, b)\n',
+STAND_INS = {'pluginlib/class_list_macros.hpp':
+             '#define PLUGINLIB_EXPORT_CLASS(a, b) b * made() { return new a(); }\n',
              'controller_interface/controller_interface.hpp': """\
 #pragma once
 #include <optional>
@@ -176,8 +177,9 @@ protected:
 def test_the_controller_of_the_document_compiles(tmp_path):
     write(tmp_path / 'include', STAND_INS)
     write(tmp_path, c_library(chain_from_urdf(ROBOT)) | {'controller.cpp': blocks('cpp')[1]})
-    call(COMPILERS['CXX'], *CXX_FLAGS.split(), '-fsyntax-only', '-I', tmp_path / 'include',
-         tmp_path / 'controller.cpp')
+    call(COMPILERS['CXX'], *CXX_FLAGS.split(), '-c', '-I', tmp_path / 'include', '-o',
+         tmp_path / 'controller.o', tmp_path / 'controller.cpp')
+    assert 'planar_2r' in call('nm', '-C', '--undefined-only', tmp_path / 'controller.o')
 
 
 @needs_tools

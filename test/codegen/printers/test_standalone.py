@@ -12,7 +12,7 @@ from support.chains import random_chain
 from support.tolerances import SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros import JointPhysics, compile_model
-from robot_dynamics_ros.codegen.equations import INPUTS, WITH_WRENCH
+from robot_dynamics_ros.codegen.functions import INPUTS, WITH_WRENCH
 from robot_dynamics_ros.codegen.printers.standalone import FUNCTIONS, standalone_source
 from robot_dynamics_ros.dynamics.joints.joint_terms import joint_parameters
 from robot_dynamics_ros.errors import ParameterError

@@ -93,15 +93,28 @@ def test_after_its_first_use_a_function_goes_straight_to_machine_code(model, rng
             model.parameters = model.parameters
 
 
+@pytest.fixture
+def untraced():
+    """Run a test without a tracer such as that of coverage, which leaves references of its own."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(tracer)
+
+
+@pytest.mark.usefixtures('untraced')
 def test_no_reference_is_kept_or_lost(model):
     zero, out = np.zeros(7), np.empty(7)
+    counted = [zero, out, None, np.ndarray, model.torque]
+    if entry.C_ENTRY is not None:  # elsewhere np.empty itself keeps one per call
+        counted.append(out.dtype)
     model.torque(zero, zero, zero, out=out)
-    before = [sys.getrefcount(each) for each in (zero, out, None, np.ndarray)]
+    before = [sys.getrefcount(each) for each in counted]
     for _ in range(1000):
         model.torque(zero, zero, zero, out=out)
         model.torque(zero, zero, zero.tolist(), out=out)  # declined
         model.torque(zero, zero, zero)
-    after = [sys.getrefcount(each) for each in (zero, out, None, np.ndarray)]
+    after = [sys.getrefcount(each) for each in counted]
     assert np.abs(np.subtract(after, before)).max() < 100
 
 

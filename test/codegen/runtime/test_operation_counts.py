@@ -18,7 +18,7 @@ from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.equations import program_of
+from robot_dynamics_ros.codegen.generation import program_of
 from robot_dynamics_ros.codegen.grouping import Grouping
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping

@@ -8,7 +8,7 @@ import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import ParameterError, chain_from_urdf, compile_model
-from robot_dynamics_ros.codegen.equations import INPUTS
+from robot_dynamics_ros.codegen.functions import INPUTS
 from robot_dynamics_ros.codegen.runtime.threads import SMALLEST_PART
 
 CHAIN = chain_from_urdf(URDF_FOLDER / 'rx90.urdf')

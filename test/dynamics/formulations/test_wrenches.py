@@ -6,9 +6,12 @@ import pinocchio
 import pytest
 from support.chains import random_chain, random_states
 from support.oracle import Oracle
+from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import (
+    chain_from_urdf,
+    compile_model,
     forward_dynamics,
     inverse_dynamics,
     joint_wrenches,
@@ -28,7 +31,7 @@ def case(request):
     state = random_states(rng, n)
     wrenches = {name: rng.normal(size=6) for name in chain.link_names[:-1]}
     oracle = Oracle(chain)
-    forces = oracle._external(rng.normal(size=6))
+    forces = oracle.external_forces(rng.normal(size=6))
     wrenches[chain.tip] = _in_tip(chain, forces[-1])
     for place, name in enumerate(chain.link_names[:-1], start=1):
         forces[place] = pinocchio.Force(wrenches[name])
@@ -79,6 +82,24 @@ def test_the_tip_wrench_is_the_same_by_either_name(case):
     tip = wrenches[chain.tip]
     assert_close(inverse_dynamics(chain, q, qd, qdd, link_wrenches={chain.tip: tip}),
                  inverse_dynamics(chain, q, qd, qdd, wrench=tip), OTHER_IMPLEMENTATION)
+
+
+def test_a_wrench_on_a_link_is_given_in_the_frame_of_the_urdf(rng):
+    urdf = URDF_FOLDER / 'demo_arm.urdf'
+    chain, wrench = chain_from_urdf(urdf), rng.normal(size=6)
+    q = rng.normal(size=len(chain))
+    for k, name in enumerate(chain.link_names, start=1):
+        shorter = chain_from_urdf(urdf, tip=name)
+        assert len(shorter) == k
+        found = wrench_torque(chain, q, {name: wrench})
+        assert_close(found[:k], model_torque(shorter, q[:k], wrench), OTHER_IMPLEMENTATION)
+        np.testing.assert_array_equal(found[k:], 0.0)
+
+
+def model_torque(chain, q, wrench):
+    model, rest = compile_model(chain, 'numpy'), np.zeros(len(q))
+    return (model.inverse_dynamics(q, rest, rest)
+            - model.inverse_dynamics(q, rest, rest, wrench=wrench))
 
 
 def test_wrong_links_sizes_and_words_are_refused(case):

@@ -58,3 +58,10 @@ def test_the_right_inverse_gives_the_identity(rng):
     B = rng.normal(size=(4, 10))
     np.testing.assert_allclose(B @ right_inverse(B), np.eye(4), atol=1e-13)
     np.testing.assert_allclose(right_inverse(B), np.linalg.pinv(B), atol=1e-12)
+
+
+def test_rows_that_depend_on_each_other_are_a_verdict_and_not_an_error():
+    """A link 1e15 m away made a closed form singular, and numpy's own error came out."""
+    B = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    verdict = judge(np.eye(3), B)
+    assert not verdict.complete and not verdict.minimal

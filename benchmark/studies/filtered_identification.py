@@ -4,7 +4,8 @@ Identification by the filtered regressor against smoothing forward and backward.
 
 The same least squares (minimal parameters, rotors, viscous and Coulomb friction, offsets; joints
 weighted by their residuals) on the first 70 % of a motion, with rows of both kinds, and the torque
-error on the last 30 %, whose rows are those of `identify` for both.
+error on the last 30 %, whose rows are those of `identify` for both. The cut-off frequency of the
+filter is chosen on the first 70 % alone: learned from their beginning, judged by their end.
 
     PYTHONPATH=benchmark python -m studies.filtered_identification FOLDER
 
@@ -56,15 +57,12 @@ class Comparison:
 
     :param smoothed: of the rows of `identify`.
     :param filtered: of the filtered regressor, by its cut-off frequency [rad/s].
+    :param chosen: the cut-off frequency that is best within the part that is learned from [rad/s].
     """
 
     smoothed: float
     filtered: dict[float, float]
-
-    @property
-    def best(self) -> float:
-        """The best cut-off frequency [rad/s]."""
-        return min(self.filtered, key=lambda cutoff: self.filtered[cutoff])
+    chosen: float
 
 
 def compare(chain: Chain, recording: Recording, cutoffs: tuple[float, ...],
@@ -81,27 +79,32 @@ def compare(chain: Chain, recording: Recording, cutoffs: tuple[float, ...],
     effort = EffortSemantics.torque(len(chain))
     prepared = prepare(chain, [recording], effort, IdentificationSettings())
     rows = regression_rows(terms, prepared.samples, prepared.moving, prepared.parallel_cutoff)
-    end = rows.t[0] + TRAINING * (rows.t[-1] - rows.t[0])
+    duration = rows.t[-1] - rows.t[0]
+    middle, end = (rows.t[0] + part * duration for part in (TRAINING**2, TRAINING))
     first, last = rows.t <= end, rows.t > end
     judge = rows.tau if truth is None else np.stack(
         [np.interp(rows.t, recording.t, column) for column in truth.T], axis=1)
 
-    def error(x: Array) -> float:
-        use = rows.usable[last]
-        wrong = np.where(use, judge[last] - rows.Y[last] @ x, 0.0)
-        return float(np.linalg.norm(wrong) / np.linalg.norm(np.where(use, judge[last], 0.0)))
+    def error(x: Array, part: Mask, tau: Array) -> float:
+        use = rows.usable[part]
+        wrong = np.where(use, tau[part] - rows.Y[part] @ x, 0.0)
+        return float(np.linalg.norm(wrong) / np.linalg.norm(np.where(use, tau[part], 0.0)))
 
     smoothed = _fit(rows.Y[first], rows.tau[first], rows.usable[first])
     raw = prepare(chain, [recording], effort, IdentificationSettings(
         cutoff=np.inf, parallel_cutoff=np.inf)).samples
-    found = {}
+    found, within = {}, {}
     for cutoff in cutoffs:
         parts = [_filtered_rows(terms, part, cutoff) for part in raw]
         t = np.concatenate([part.t for part in raw])
         Y, tau, usable = (np.concatenate(each) for each in zip(*parts))
-        early = t <= end
-        found[cutoff] = error(_fit(Y[early], tau[early], usable[early]))
-    return Comparison(error(smoothed), found)
+        x, early = (_fit(Y[t <= until], tau[t <= until], usable[t <= until])
+                    for until in (end, middle))
+        found[cutoff] = error(x, last, judge)
+        # the truth is not known where one has to choose
+        within[cutoff] = error(early, first & (rows.t > middle), rows.tau)
+    return Comparison(error(smoothed, last, judge), found,
+                      min(within, key=lambda cutoff: within[cutoff]))
 
 
 def _filtered_rows(terms: TorqueTerms, part: SmoothedSamples,

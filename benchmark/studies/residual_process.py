@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.effort import EffortSemantics
-from robot_dynamics_ros.estimation.identification.study import Study
+from robot_dynamics_ros.estimation.identification.study import INNER, Study
 from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
 from robot_dynamics_ros.estimation.regression.rows import RowFilter, regression_rows
 from robot_dynamics_ros.estimation.regression.time_blocks import Blocks, block_numbers, folds_of
@@ -70,7 +70,8 @@ def study_of(case: Case, cutoff: float | None, parallel: float | None) -> tuple[
     terms = TorqueTerms(case.chain)
     way = RowFilter(prepared.samples, prepared.moving, prepared.parallel_cutoff)
     rows = regression_rows(terms, prepared.samples, prepared.moving, prepared.parallel_cutoff)
-    blocks, _ = block_numbers(rows.stretch, rows.states[:, :len(case.chain)], settings.folds)
+    blocks, _ = block_numbers(rows.stretch, rows.states[:, :len(case.chain)],
+                              INNER * settings.folds)
     study = Study(terms, rows, FrictionSignals(terms, way), np.maximum(prepared.velocity, 0.01),
                   prepared.acceleration, settings, blocks, effort.side)
     samples = prepared.samples

@@ -26,6 +26,10 @@ from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.recent_motion import RecentMotion, Residual
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.estimation.consistency.mass_matrix import (
+    mass_matrix_objection,
+    possible_postures,
+)
 from robot_dynamics_ros.estimation.recordings.plausibility import PlausibleRange
 
 
@@ -82,12 +86,6 @@ class DynamicParameters:
         return DynamicParameters(between(self.minimal, other.minimal), replace(there, **changes))
 
 
-#: Postures at which mass matrix and gravity torque are looked at.
-_POSTURES = 200
-#: Reach of a joint without limits, to either side [rad, m].
-_FREE_REACH = np.pi
-#: Smallest over largest eigenvalue of a scaled mass matrix that still counts as definite.
-_DEFINITE = 1e-6
 #: A joint bears weight where its gravity torque is at least this part of the largest one.
 _BEARING = 0.2
 #: A lag counts where it explains more than this part of what is unexplained.
@@ -160,11 +158,7 @@ class ParameterGate:
         self._names = chain.joint_names
         self._revolute = np.array([joint.revolute for joint in chain.joints])
         self._models: tuple[Model, Model] = (compile_model(chain), compile_model(chain))
-        lower, upper = chain.position_limits
-        reach = np.random.default_rng(len(chain)).uniform(size=(_POSTURES, len(chain)))
-        low = np.where(np.isfinite(lower), lower, -_FREE_REACH)
-        high = np.where(np.isfinite(upper), upper, _FREE_REACH)
-        self._postures = low + reach * (high - low)
+        self._postures = possible_postures(chain)
 
     def judge(self, candidate: DynamicParameters, present: DynamicParameters,
               motion: RecentMotion, load: Array, *, trusted: DynamicParameters,
@@ -200,7 +194,7 @@ class ParameterGate:
             word = 'late' if lag.time > 0.0 else 'early'
             return Judgement(False, f'the efforts come at least {1e3 * abs(lag.time):.0f} ms '
                                     f'{word}, compared with the motion', ratio)
-        reason = self._weight_objection(candidate, trusted)
+        reason = self.weight_objection(candidate, trusted)
         if reason:
             return Judgement(False, reason, ratio, asks=True)
         return Judgement(True, f'the residual of recent motion falls to {100.0 * ratio:.0f} %',
@@ -218,19 +212,9 @@ class ParameterGate:
             self._models[0].swap(candidate.minimal, candidate.joint_physics)
         except ParameterError as error:
             return str(error)
-        mass = self._models[0].mass_matrix(self._postures)
-        size = np.sqrt(np.abs(np.einsum('kii->ki', mass)).clip(1e-12))
-        scaled = mass / (size[:, :, None] * size[:, None, :])
-        if not np.all(np.isfinite(scaled)):
-            return 'the mass matrix is not finite'
-        eigenvalues = np.linalg.eigvalsh(scaled)
-        bad = np.flatnonzero(eigenvalues[:, 0] < _DEFINITE * eigenvalues[:, -1])
-        if bad.size:
-            posture = ', '.join(f'{value:.2f}' for value in self._postures[bad[0]])
-            return f'the mass matrix is not positive definite at q = ({posture})'
-        return ''
+        return mass_matrix_objection(self._models[0], self._postures)
 
-    def _weight_objection(self, candidate: DynamicParameters, trusted: DynamicParameters) -> str:
+    def weight_objection(self, candidate: DynamicParameters, trusted: DynamicParameters) -> str:
         """Return why a person should look at the weight that these parameters give, or ''."""
         for model, each in zip(self._models, (candidate, trusted)):
             model.swap(each.minimal, each.joint_physics)

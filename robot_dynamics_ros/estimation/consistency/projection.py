@@ -26,9 +26,9 @@ from robot_dynamics_ros.errors import IdentificationError, ParameterError
 from robot_dynamics_ros.estimation.consistency.barrier import BodyProblem, Bounds, Minimum
 from robot_dynamics_ros.estimation.consistency.body_space import ENTRIES, BodySpace
 from robot_dynamics_ros.estimation.consistency.hull import BodyHull, reach_hulls
-from robot_dynamics_ros.estimation.consistency.reference import Reference, reference_bodies
+from robot_dynamics_ros.estimation.consistency.reference import ReferenceBodies, reference_bodies
 from robot_dynamics_ros.estimation.regression.recorded_torque import RecordedTorque
-from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
+from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms, Unknowns
 
 #: Without a covariance, one standard deviation is this part of the torque.
 _TORQUE = 0.01
@@ -43,6 +43,9 @@ _BELIEF, _LITTLE_BELIEF, _LEAST_BELIEF = 1.0, 1e-6, 1e-13
 
 #: Values are matched exactly if that adds no more than this to the divergence of the bodies.
 _EXACT = 1.0
+
+#: No exact match can pass that where the nearest bodies are this far off; with room for barriers.
+_HOPELESS = 10.0 * _EXACT
 
 #: Rotor inertia below this part of that of the link is not worth a finding.
 _TRACE = 0.01
@@ -99,7 +102,8 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
                         carried: Sequence[Inertia] | None = None,
                         hulls: Sequence[BodyHull] | None = None, mass: float | None = None,
                         mass_tolerance: float = MASS_TOLERANCE, rotors: Sequence[str] = (),
-                        recorded: RecordedTorque | None = None) -> ConsistentInertias:
+                        recorded: RecordedTorque | None = None,
+                        unknowns: Unknowns | None = None) -> ConsistentInertias:
     """
     Return the physically possible robot nearest to an estimate.
 
@@ -119,6 +123,8 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
         part of the links.
     :param recorded: rows of the recording, for the torque error on them; None = torque errors are
         those at random states.
+    :param unknowns: unknowns of the torque of the chain, which say what rotors add to the
+        estimate; None = found.
     :raises ParameterError: sizes that do not match the chain, or a mass that no robot has.
     :raises IdentificationError: no solution is found.
     """
@@ -144,7 +150,7 @@ def consistent_inertias(chain: Chain, estimate: MlcSet, *, covariance: ArrayLike
     band = _mass_band(chain, known, mass, mass_tolerance)
     reference = reference_bodies(chain.link_names, own, spaces, misfit, band)
     space = BodySpace.around(reference.bodies)
-    G, scales = _rotor_columns(chain, estimate, rotors, reference)
+    G, scales = _rotor_columns(chain, estimate, rotors, reference, unknowns)
     B = np.hstack([estimate.matrix @ space.to_parameters, G])
     start = np.concatenate([space.entries_of(reference.start), np.full(len(scales), 0.1)])
     bounds = _bounds(space, spaces, start, reference.band)
@@ -189,7 +195,8 @@ def _mass_band(chain: Chain, known: Sequence[Inertia], mass: float | None,
 
 
 def _rotor_columns(chain: Chain, estimate: MlcSet, rotors: Sequence[str],
-                   reference: Reference) -> tuple[Array, Array]:
+                   reference: ReferenceBodies,
+                   unknowns: Unknowns | None) -> tuple[Array, Array]:
     """
     Return what rotor inertias add to the minimal parameters.
 
@@ -200,7 +207,7 @@ def _rotor_columns(chain: Chain, estimate: MlcSet, rotors: Sequence[str],
         raise ParameterError(f"rotors: joint '{unknown[0]}' is not on the chain")
     if not rotors:
         return np.zeros((len(estimate), 0)), np.zeros(0)
-    choice = TorqueTerms(chain).choice()
+    choice = TorqueTerms(chain).choice() if unknowns is None else unknowns
     minimal = [k for k, name in enumerate(choice.names) if name in choice.mlc.names]
     to_estimate = choice.mlc.conversion_to(estimate)
     columns, scales = [], []
@@ -253,6 +260,9 @@ def _solved(problem: BodyProblem, start: Array, weight: float) -> tuple[Minimum,
     if not found.converged:
         raise IdentificationError('no physically possible robot was found near the estimate: '
                                   f'the search stopped after {found.steps} steps')
+    # the minimum with both is not above that of the divergence alone, among exact matches
+    if float(np.sum((problem.C @ found.z - problem.f) ** 2)) > _HOPELESS * 2.0 * weight:
+        return found, True
     exact = problem.exact(found.z)
     if exact is None or not exact.converged or exact.divergence > found.divergence + _EXACT:
         return found, True
@@ -294,7 +304,7 @@ def _rotor_findings(chain: Chain, rotor: Array, names: Sequence[str]) -> list[Fi
             for joint, value in zip(chain.joints, rotor) if joint.name in names]
 
 
-def _cost_findings(result: Chain, hulls: Sequence[BodyHull], reference: Reference,
+def _cost_findings(result: Chain, hulls: Sequence[BodyHull], reference: ReferenceBodies,
                    known: Sequence[Inertia], errors: tuple[float, float] | None,
                    torque_error: float) -> list[Finding]:
     """Say what the bounds cost where they contradict the data, and which of them bind."""

@@ -24,7 +24,7 @@ _OUTSIDE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ReferenceBodies:
     """
     What is believed before the estimate is seen.
 
@@ -42,7 +42,7 @@ class Reference:
 
 def reference_bodies(names: Sequence[str], own: Sequence[Inertia], hulls: Sequence[BodyHull],
                      misfit: Callable[[Sequence[Inertia]], tuple[Array, Array]],
-                     band: tuple[float, float] | None) -> Reference:
+                     band: tuple[float, float] | None) -> ReferenceBodies:
     """
     Return the references of all bodies.
 
@@ -74,7 +74,7 @@ def reference_bodies(names: Sequence[str], own: Sequence[Inertia], hulls: Sequen
     total = sum(body.mass for body in bodies)
     factor = 1.0 if band is None else 0.5 * (band[0] + band[1]) / total
     start = [_scaled(hull.solid, factor * body.mass) for body, hull in zip(bodies, hulls)]
-    return Reference(tuple(bodies), tuple(start), band, tuple(findings))
+    return ReferenceBodies(tuple(bodies), tuple(start), band, tuple(findings))
 
 
 def _scaled(body: Inertia, mass: float) -> Inertia:

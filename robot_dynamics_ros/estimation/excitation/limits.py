@@ -26,6 +26,9 @@ POSITION_MARGIN = 0.02
 #: How far a joint without position limits (continuous) may turn from its start [rad].
 FREE_TURN = np.pi
 
+#: Part of the permitted effort from which friction leaves too little for a motion.
+STUCK = 0.8
+
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
@@ -111,6 +114,21 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
                               'known; give one of them (--effort-limit, --acceleration)')
     return MotionLimits(posture, low, high, velocity, rate, effort,
                         -np.inf if height is None else float(height))
+
+
+def stuck_joints(chain: Chain, limits: MotionLimits) -> list[str]:
+    """
+    Return a line for every joint that can hardly move, and with it no other one.
+
+    :param chain: the robot.
+    :param limits: limits of its motion.
+    """
+    dry = np.nan_to_num(chain.joint_physics.coulomb)
+    return [f'{name}: its friction takes {friction:g} of the {allowed:g} [N m, N] that may be '
+            f'used, which makes the whole motion slow and its condition number large; lock it '
+            f'(--lock {name}=0), or correct its friction or effort limit in joints.yaml'
+            for name, friction, allowed in zip(chain.joint_names, dry, limits.effort)
+            if friction >= STUCK * allowed]
 
 
 def check_start(model: Model, points: HeightPoints, limits: MotionLimits) -> None:

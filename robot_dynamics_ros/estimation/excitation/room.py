@@ -43,6 +43,34 @@ class NearPairs(NamedTuple):
     room: Array
 
 
+class LastDistances:
+    """
+    Distances that were found last at the samples of a motion.
+
+    No distance changes faster than `CollisionScene.levers` say: while a search changes a motion
+    little, these tell that most pairs are still far apart.
+
+    :param scene: robot and surroundings.
+    """
+
+    def __init__(self, scene: CollisionScene) -> None:
+        self._scene = scene
+        self._q = np.empty((0, len(scene.pairs), len(scene.chain)))
+        self._value = np.empty((0, len(scene.pairs)))
+
+    def bounds(self, q: Array) -> Array:
+        """Return lower bounds (N, P) of the distances [m]; -inf where nothing is known."""
+        if len(q) != len(self._q):
+            self._q = np.zeros((len(q), *self._q.shape[1:]))
+            self._value = np.full((len(q), len(self._scene.pairs)), -np.inf)
+        change = np.einsum('ikj,kj->ik', np.abs(q[:, None] - self._q), self._scene.levers)
+        return np.asarray(self._value - change)
+
+    def keep(self, q: Array, sample: Indices, pair: Indices, value: Array) -> None:
+        """Remember distances (M,) of some pairs in some of the postures (N, n)."""
+        self._q[sample, pair], self._value[sample, pair] = q[sample], value
+
+
 @dataclass(frozen=True, eq=False)
 class RoomBarrier:
     """
@@ -50,10 +78,12 @@ class RoomBarrier:
 
     :param scene: robot and surroundings.
     :param slack: (P,) distance that is kept beside the margins [m].
+    :param last: distances of the motion that was looked at last.
     """
 
     scene: CollisionScene
     slack: Array
+    last: LastDistances
 
     @classmethod
     def around(cls, scene: CollisionScene, start: Array) -> RoomBarrier:
@@ -75,7 +105,8 @@ class RoomBarrier:
         enough = (scene.margins + 2.0 * slack)[near]
         found = postures.distances(np.zeros_like(near), near, enough)
         slack[near] = np.minimum(slack[near], 0.5 * (found.value - scene.margins[near]))
-        return cls(replace(scene, by_pieces=fine), slack)
+        scene = replace(scene, by_pieces=fine)
+        return cls(scene, slack, LastDistances(scene))
 
     def look(self, q: Array, *, barrier: bool = True) -> NearPairs | None:
         """
@@ -88,23 +119,24 @@ class RoomBarrier:
         postures = Postures(scene, q)
         floor = scene.margins + self.slack
         width = scene.rooms - self.slack
-        bounds = (postures.bounds() - floor) / width
-        sample, pair = np.nonzero(bounds < (1.0 if barrier else 0.0))
-        order = np.argsort(bounds[sample, pair], kind='stable')
+        near = floor + (width if barrier else 0.0)
+        bounds = postures.bounds()
+        sample, pair = np.nonzero((bounds < near) & (self.last.bounds(q) < near))
+        order = np.argsort((bounds[sample, pair] - floor[pair]) / width[pair], kind='stable')
         sample, pair = sample[order], pair[order]
         parts = []
         for part in (slice(0, _FIRST), slice(_FIRST, None)):
             i, k = sample[part], pair[part]
-            found = postures.distances(i, k, floor[k] + (width[k] if barrier else 0.0),
-                                       triangles=False)
+            found = postures.distances(i, k, near[k], triangles=False)
+            self.last.keep(q, i, k, found.value)
             if np.any(found.value <= floor[k]):
                 return None
             parts.append(found)
         found = Distances(*(np.concatenate(values) for values in zip(*parts)))
         room = (found.value - floor[pair]) / width[pair]
-        near = np.flatnonzero(room < 1.0)
-        return NearPairs(postures, sample[near], pair[near],
-                         Distances(*(values[near] for values in found)), room[near])
+        some = np.flatnonzero(room < 1.0)
+        return NearPairs(postures, sample[some], pair[some],
+                         Distances(*(values[some] for values in found)), room[some])
 
     def value(self, near: NearPairs) -> float:
         """Return the barrier, as a mean over the postures."""

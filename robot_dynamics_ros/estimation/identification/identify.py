@@ -26,7 +26,7 @@ from robot_dynamics_ros.estimation.identification.result import (
     ParameterState,
     TorqueComparison,
 )
-from robot_dynamics_ros.estimation.identification.study import Study, StudyFit
+from robot_dynamics_ros.estimation.identification.study import INNER, Study, StudyFit
 from robot_dynamics_ros.estimation.identification.verdict import judged, relative_errors
 from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
@@ -96,9 +96,11 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
                  for start in (0, 1)]
         halves = [(regression_rows(terms, part, prepared.moving, prepared.parallel_cutoff),
                    _friction_signals(terms, prepared, part)) for part in parts]
-    blocks, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)], settings.folds)
+    inner, periods = block_numbers(rows.stretch, rows.states[:, :len(chain)],
+                                   INNER * settings.folds)
+    blocks = inner // INNER
     study = Study(terms, rows, signals, np.maximum(prepared.velocity, _SLOWEST),
-                  prepared.acceleration, settings, blocks, meaning.side, halves)
+                  prepared.acceleration, settings, inner, meaning.side, halves)
     final = study.fitted(np.ones(len(rows), dtype=np.bool_))
     if settings.method != 'lin':  # that has its own
         final = replace(final, fit=jackknifed(final.fit, final.rows, final.prior,

@@ -34,9 +34,13 @@ _EXCITED = 0.3
 #: Terms that cannot be negative.
 _NOT_NEGATIVE = ('Ia', 'Fv', 'Fc', 'Fl')
 
+#: Parts of a block of the held-out test that the friction law is chosen by: enough of them to tell
+#: a law from an event.
+INNER = 2
+
 #: The law is chosen again after each of the first fits; then the load is improved, until no
 #: friction per load moves by more than this [1], or so often.
-_CHOICES, _SETTLED, _PASSES = 2, 1e-5, 10
+_CHOICES, _SETTLED, _PASSES = 3, 1e-5, 10
 
 
 def excited_unknowns(standard_deviations: Array, prior: Prior, fixed: Mask) -> Mask:
@@ -103,20 +107,22 @@ class Study:
     :param velocity: (n,) typical velocities [rad/s, m/s].
     :param acceleration: (n,) typical accelerations [rad/s^2, m/s^2].
     :param settings: settings of the identification.
-    :param blocks: (N,) blocks of time of the rows, to choose prior and friction law by.
+    :param inner: (N,) blocks of time of the rows, to choose the friction law by; `INNER` of them
+        make one to choose the prior by.
     :param sides: side of the gear that the effort of each joint belongs to.
     :param halves: the same rows and signals from either half of the recorded samples, for
         instrumental variables; None = least squares only.
     """
 
     def __init__(self, terms: TorqueTerms, rows: Rows, signals: FrictionSignals, velocity: Array,
-                 acceleration: Array, settings: IdentificationSettings, blocks: Blocks,
+                 acceleration: Array, settings: IdentificationSettings, inner: Blocks,
                  sides: Sequence[EffortSide],
                  halves: Sequence[tuple[Rows, FrictionSignals]] | None = None) -> None:
         self.terms, self.rows, self.settings = terms, rows, settings
         self._signals = signals
         self._velocity, self._acceleration = velocity, acceleration
-        self.blocks, self._sides, self._halves = blocks, sides, halves
+        self._inner, self.blocks = inner, inner // INNER
+        self._sides, self._halves = sides, halves
         self._plain = terms.choice()
         self._candidates = FrictionCandidates.of(
             terms.chain.joint_physics, velocity, stribeck=settings.friction != 'coulomb',
@@ -180,7 +186,7 @@ class Study:
         weights = np.where(self.rows.usable, weights, 0.0)
         return FrictionData(self._signals, chosen, rest @ J, self._signals.load(loads),
                             np.stack([np.min(weights[:, column != 0.0], axis=1)
-                                      for column in J.T], axis=1), self.blocks,
+                                      for column in J.T], axis=1), self._inner,
                             np.array([np.max(found.fit.correlation[column != 0.0])
                                       for column in J.T]))
 

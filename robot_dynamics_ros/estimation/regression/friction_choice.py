@@ -6,7 +6,9 @@ What a law has beside Coulomb and viscous friction enters the torque nonlinearly
 the sign, the distance over which friction turns after a reversal, the Stribeck velocity; or it
 multiplies the load, which is known from the last fit. Candidates are compared on the torque that
 links and rotors leave over, motor by motor, by how well blocks of time are predicted that a law
-was not fitted to. A further term must lower that error by more than chance would.
+was not fitted to. A further term must lower that error by more than chance would: by what
+Schwarz's criterion asks for, and by two standard errors, taken from how much the gain differs from
+block to block. A gain that a single block makes is an event and not a law.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ PRESLIDING = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 #: Errors that differ by less than this part are equally good.
 _EQUAL = 0.01
 
+#: A richer law must be better than a simpler one by so many standard errors of the difference.
+_SURE = 1.0
+
 #: Errors below this part of the friction torque are good enough: no friction repeats better.
 _FLOOR = 3e-3
 
 #: A term that adds less than this part of the friction torque is not worth having.
 _SMALL = 0.02
-
-#: Errors below this part are rounding errors.
-_ROUNDING = 1e-9
 
 #: How often the distances and the other terms of the law are found in turn.
 _ROUNDS = 2
@@ -129,25 +131,26 @@ class FrictionData:
         count = np.maximum(np.sum(self.weights[self.chosen] > 0.0, axis=0) / self.correlation, 3.0)
         return np.asarray(_EQUAL + 0.5 * np.log(count) / count)
 
-    def errors(self, laws: Sequence[FrictionLaw], motors: Sequence[int],
-               exact: bool = False) -> Array:
+    def squares(self, laws: Sequence[FrictionLaw], motors: Sequence[int],
+                exact: bool = False) -> Array:
         """
-        Return the logarithms of the errors (motors, laws), at least a part of the friction.
+        Return the squared errors of held-out blocks (motors, laws, blocks), over those of no law.
 
         Infinite for a law with impossible values: friction that falls with the load, a static
         part below zero, viscous friction that drives; or with a term that adds next to nothing.
 
-        :param exact: return the errors as they are.
+        :param exact: leave the errors of such laws as they are.
         """
         columns = [(law, self.signals.direction(law), self.signals.excess(law)) for law in laws]
         plain = [not (law.names or np.any(law.presliding)) for law in laws]
-        return np.array([self._errors(j, columns, np.array(plain), exact) for j in motors])
+        return np.array([self._squares(j, columns, np.array(plain), exact) for j in motors])
 
-    def _errors(self, motor: int, columns: Sequence[tuple[FrictionLaw, Array, Array]],
-                plain: Mask, exact: bool) -> Array:
+    def _squares(self, motor: int, columns: Sequence[tuple[FrictionLaw, Array, Array]],
+                 plain: Mask, exact: bool) -> Array:
         use = self.chosen & (self.weights[:, motor] > 0.0)
+        numbers = np.unique(self.blocks[self.chosen])
         if not np.any(use):  # nothing speaks for any law
-            return np.zeros(len(columns))
+            return np.ones((len(columns), numbers.size)) / max(numbers.size, 1)
         designs = np.zeros((len(columns), int(use.sum()), 6))
         designs[:, :, 0], designs[:, :, 1] = self.signals.velocity[use, motor], 1.0
         load, speed = self.load[use, motor], self.signals.speed[use, motor]
@@ -160,27 +163,25 @@ class FrictionData:
             if law.asymmetric[motor]:
                 design[:, 5] = speed
         root = np.sqrt(self.weights[use, motor])
-        x, error = _held_out(designs * root[:, None], self.torque[use, motor] * root,
-                             self.blocks[use], _ROUNDING if exact else _FLOOR)
+        x, squares = _held_out(designs * root[:, None], self.torque[use, motor] * root,
+                               [self.blocks[use] == number for number in numbers])
         viscous, _, coulomb, static, loaded, asymmetry = x.T
         odd = (loaded < 0.0) | (np.abs(asymmetry) > np.maximum(viscous, 0.0)) | (
             (static != 0.0) & (coulomb + static < 0.0))
         adds = np.linalg.norm(designs[:, :, 3:], axis=1) * np.abs(x[:, 3:])
         odd |= np.any((x[:, 3:] != 0.0) & (
             adds < _SMALL * np.linalg.norm(self.torque[use, motor])), axis=1)
-        return error if exact else np.where(odd & ~plain, np.inf, error)
+        return squares if exact else np.where((odd & ~plain)[:, None], np.inf, squares)
 
 
-def _held_out(A: Array, b: Array, blocks: Blocks, floor: float) -> tuple[Array, Array]:
+def _held_out(A: Array, b: Array, parts: Sequence[Mask]) -> tuple[Array, Array]:
     """
-    Return the solutions (D, k) and the logarithms of the errors of held-out blocks (D,).
+    Return the solutions (D, k) and the squared errors of held-out blocks (D, B), over those of 0.
 
     :param A: (D, N, k) designs; a column of zeros has the value 0.
     :param b: (N,) torques.
-    :param blocks: (N,) blocks of time.
-    :param floor: smallest error, as a part of b.
+    :param parts: rows (N,) of each of the B blocks of time.
     """
-    parts = [blocks == number for number in np.unique(blocks)]
     G = np.stack([np.swapaxes(A[:, part], 1, 2) @ A[:, part] for part in parts], axis=1)
     c = np.stack([np.swapaxes(A[:, part], 1, 2) @ b[part] for part in parts], axis=1)
     whole, sums = G.sum(axis=1, keepdims=True), c.sum(axis=1, keepdims=True)
@@ -195,10 +196,10 @@ def _held_out(A: Array, b: Array, blocks: Blocks, floor: float) -> tuple[Array, 
 
     x = solved(whole, sums)[:, 0]
     others = solved(whole - G, sums - c) if len(parts) > 1 else x[:, None]
-    squares = sum(float(b[part] @ b[part]) for part in parts)
-    errors = squares + np.einsum('dbi,dbij,dbj->d', others, G, others) - 2.0 * np.einsum(
-        'dbi,dbi->d', others, c)
-    return x, 0.5 * np.log(np.maximum(errors, floor ** 2 * squares + 1e-300))
+    squares = np.array([b[part] @ b[part] for part in parts])
+    errors = squares + np.einsum('dbi,dbij,dbj->db', others, G, others) - 2.0 * np.einsum(
+        'dbi,dbi->db', others, c)
+    return x, np.maximum(errors, 0.0) / (np.sum(squares) + 1e-300)
 
 
 def chosen_law(data: FrictionData, candidates: FrictionCandidates) -> FrictionLaw:
@@ -214,6 +215,7 @@ def chosen_law(data: FrictionData, candidates: FrictionCandidates) -> FrictionLa
     """
     laws = [_for_velocity(data, candidates, velocity)
             for velocity in candidates.coulomb_velocities]
+    # with its terms paid for: a sign that is too smooth looks like static friction
     totals = np.array([np.mean(errors) for _, errors in laws])
     best = int(np.argmin(totals))
     law = laws[0 if totals[0] <= totals[best] + _EQUAL else best][0]
@@ -254,17 +256,42 @@ def _with(law: FrictionLaw, allowed: bool) -> list[Mask]:
 
 def _each_motor(data: FrictionData,
                 laws: Sequence[FrictionLaw]) -> tuple[FrictionLaw, Array]:
-    """Return for every motor the simplest law that is good, put together, and the errors (n,)."""
-    motors = range(data.torque.shape[1])
-    errors = data.errors(laws, motors)
+    """
+    Return for every motor the simplest law that is good, put together.
+
+    :returns: the law, and the logarithms of its errors with the price of its terms (n,).
+    """
+    squares = data.squares(laws, range(data.torque.shape[1]))
     terms = np.array([(law.presliding > 0.0) * 1 + (law.stribeck_velocity > 0.0) + law.loaded
                       + law.asymmetric for law in laws])
-    places = np.argmin(errors + data.price[:, None] * terms.T, axis=1).tolist()
+    errors = 0.5 * np.log(np.maximum(np.sum(squares, axis=2), _FLOOR ** 2))
+    paid = errors + data.price[:, None] * terms.T
+    places = [simplest_law(*each) for each in zip(paid, terms.T, squares)]
     chosen = [laws[k] for k in places]
     parts = {name: np.array([getattr(law, name)[j] for j, law in enumerate(chosen)])
              for name in ('presliding', 'stribeck_velocity', 'loaded', 'asymmetric')}
     return (FrictionLaw(laws[0].coulomb_velocity, **parts),
-            np.array([errors[j, k] for j, k in enumerate(places)]))
+            np.array([paid[j, k] for j, k in enumerate(places)]))
+
+
+def simplest_law(paid: Array, terms: Array, squares: Array) -> int:
+    """
+    Return the number of the simplest law that is not surely worse than the best one.
+
+    :param paid: (D,) logarithms of the errors, with the price of the terms.
+    :param terms: (D,) numbers of terms.
+    :param squares: (D, B) squared errors of held-out blocks.
+    """
+    best = int(np.argmin(paid))
+    for count in range(int(terms[best])):
+        like = np.flatnonzero((terms == count) & np.isfinite(paid))
+        if like.size:
+            simple = int(like[np.argmin(paid[like])])
+            gain = squares[simple] - squares[best]
+            error = np.sqrt(gain.size * np.var(gain, ddof=1)) if gain.size > 1 else np.inf
+            if not np.sum(gain) > _SURE * error:
+                return simple
+    return best
 
 
 def _searched(data: FrictionData, law: FrictionLaw) -> FrictionLaw:
@@ -274,7 +301,7 @@ def _searched(data: FrictionData, law: FrictionLaw) -> FrictionLaw:
         around = [replace(law, presliding=law.presliding * factor)
                   for factor in (1.0 / step, 1.0, step)]
         distance = law.presliding.copy()
-        errors = np.exp(2.0 * data.errors(around, turning.tolist(), exact=True))
+        errors = np.sum(data.squares(around, turning.tolist(), exact=True), axis=2)
         for j, (left, middle, right) in zip(turning, errors):
             bend = left - 2.0 * middle + right
             if np.isfinite(bend):

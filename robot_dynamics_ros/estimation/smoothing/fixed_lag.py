@@ -252,7 +252,7 @@ class FixedLagSmoother:
         length = self._rate.size
         grid = np.concatenate([self._grid, rows])
         complete = max(0, len(grid) - length + 1) - max(0, len(self._grid) - length + 1)
-        # the last `complete` rows end a window; every so many-th of these windows is kept
+        # the last `complete` rows end a window; of these every `self._every`-th is kept
         first = (-self._count - 1) % self._every
         self._count += complete
         ends = range(len(grid) - complete + 1 + first, len(grid) + 1, self._every)

@@ -129,7 +129,7 @@ def test_efforts_in_time_are_believed_on_slow_and_quick_motions(recorded, name, 
 
 def weighed(chain, candidate, **settings):
     gate, urdf = ParameterGate(chain, GateSettings(**settings)), urdf_parameters(chain)
-    return gate._weight_objection(urdf_parameters(candidate), urdf)
+    return gate.weight_objection(urdf_parameters(candidate), urdf)
 
 
 @pytest.mark.parametrize('name', ['planar_2r', 'puma_4dof', 'demo_arm', 'scara', 'stanford'])
@@ -165,7 +165,7 @@ def test_a_weight_that_pulls_the_other_way_is_refused():
     chain = robot('planar_2r')
     urdf = urdf_parameters(chain)
     turned = DynamicParameters(-urdf.minimal, urdf.joint_physics)
-    assert 'would be -1 times' in ParameterGate(chain)._weight_objection(turned, urdf)
+    assert 'would be -1 times' in ParameterGate(chain).weight_objection(turned, urdf)
 
 
 # A person

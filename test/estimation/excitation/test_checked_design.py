@@ -134,6 +134,29 @@ def test_an_unchecked_motion_must_be_asked_for(chain, scene):
         design_excitation(other, scene=scene)
 
 
+def test_what_was_far_a_little_while_ago_is_not_looked_at_and_nothing_near_is_missed(
+        chain, scene, rng):
+    barrier = RoomBarrier.around(scene, np.zeros(7))
+    q = rng.uniform(*chain.position_limits, (40, 7))
+    q = np.array([posture for posture in q if barrier.look(posture[None]) is not None])
+    looked = 0
+    for _ in range(5):
+        q = q + rng.uniform(-0.003, 0.003, q.shape)
+        fresh = RoomBarrier.around(scene, np.zeros(7)).look(q)
+        known = barrier.last.bounds(q) if looked else None
+        again = barrier.look(q)
+        assert (fresh is None) == (again is None)
+        if fresh is None:
+            continue
+        if known is not None:
+            assert np.any(np.isfinite(known) & (known > scene.margins + scene.rooms))
+        looked += 1
+        np.testing.assert_array_equal(fresh.sample, again.sample)
+        np.testing.assert_array_equal(fresh.pair, again.pair)
+        np.testing.assert_allclose(fresh.room, again.room, atol=1e-5)
+    assert looked > 2
+
+
 def test_the_slope_of_the_barrier_is_that_of_its_value(chain, scene, rng):
     barrier = RoomBarrier.around(scene, np.zeros(7))
     agree = []

@@ -52,4 +52,7 @@ def test_a_continuous_joint_raises_no_warning():
                                                                 'type="continuous"')
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        design_excitation(chain_from_urdf(text), unchecked=True, candidates=2, iterations=0)
+        design = design_excitation(chain_from_urdf(text), unchecked=True, candidates=2,
+                                   iterations=0)
+    assert np.all(np.isfinite(design.trajectory.sample(design.trajectory.times(50.0)).q))
+    assert np.isfinite(design.condition_number)

@@ -31,7 +31,7 @@ def designed_elsewhere(path, seed, **environment):
     """Return condition number and coefficients of a design in another process."""
     done = subprocess.run([sys.executable, '-c', SCRIPT, str(path), str(seed)], check=True,
                           env={**os.environ, **environment}, capture_output=True, text=True,
-                          cwd=Path(__file__).parents[3], timeout=120)
+                          cwd=Path(__file__).parents[3], timeout=500)
     number, coefficients = done.stdout.split()
     return float(number), coefficients
 

@@ -42,3 +42,18 @@ def test_load_dependent_friction_and_hysteresis_come_back(rng):
     plain = identify(told, *recording(rng, truth.with_joint_physics(replace(
         physics, load_friction=None, presliding=None)))).joint_physics
     assert plain.load_friction is None and plain.presliding is None, 'nothing is made up'
+
+
+def test_static_friction_comes_back_where_it_is(rng):
+    coulomb = np.array([6.0, 5.0, 4.0, 3.0])
+    physics = JointPhysics(np.full(4, 0.3), np.full(4, 2.0), coulomb, np.full(4, 0.2),
+                           static=coulomb * [1.0, 1.6, 1.0, 1.0],
+                           stribeck_velocity=np.full(4, 0.2))
+    truth = chain_from_urdf(URDF_FOLDER / 'puma_4dof.urdf').with_joint_physics(physics)
+    found = identify(truth.with_joint_physics(JointPhysics.zero(4)),
+                     *recording(rng, truth)).joint_physics
+    np.testing.assert_allclose(found.coulomb, coulomb, rtol=0.1)
+    np.testing.assert_allclose(found.static[[0, 2, 3]], coulomb[[0, 2, 3]], rtol=0.01)
+    # Stribeck velocities are tried by factors of 2
+    assert 1.3 < found.static[1] / coulomb[1] < 2.2
+    assert found.load_friction is None and found.presliding is None

@@ -12,6 +12,7 @@ from robot_dynamics_ros.estimation.regression.friction_choice import (
     FrictionCandidates,
     FrictionData,
     chosen_law,
+    simplest_law,
 )
 from robot_dynamics_ros.estimation.regression.friction_signals import FrictionSignals
 from robot_dynamics_ros.estimation.regression.rows import RowFilter
@@ -21,19 +22,27 @@ from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
 STEP, COUNT = 0.005, 4000
 
 
-def motion(rng):
-    """Return q, qd of two motors, and the torques that they carry."""
+def motion(rng, slow=0.0):
+    """
+    Return q, qd of two motors, and the torques that they carry.
+
+    :param slow: part of the time, at the begin, in which they creep with 3 to 9 mrad/s.
+    """
     t = np.arange(COUNT)[:, None, None] * STEP
     omega = 2 * np.pi * np.array([0.13, 0.31, 0.57]) * rng.uniform(0.9, 1.1, (2, 3))
     a, phase = rng.uniform(0.3, 0.6, (2, 3)), rng.uniform(0.0, 6.0, (2, 3))
     q = np.sum(a * np.sin(omega * t + phase), axis=-1)
     qd = np.sum(a * omega * np.cos(omega * t + phase), axis=-1)
+    begin = round(slow * COUNT)
+    creep = np.cumsum(np.full((begin, 2), 0.006 * STEP), axis=0)
+    wave = 0.003 / omega[:, 2] * np.sin(omega[:, 2] * t[:begin, 0])
+    q[:begin], qd[:begin] = creep + wave, 0.006 + 0.003 * np.cos(omega[:, 2] * t[:begin, 0])
     return q, qd, 40.0 * np.sin(q + 0.7) + 5.0 * rng.normal(size=2)
 
 
-def law_of(rng, noise=0.05, candidates=None, **physics):
+def law_of(rng, noise=0.05, candidates=None, slow=0.0, **physics):
     """Return the law chosen from the friction of motors along a motion."""
-    q, qd, load = motion(rng)
+    q, qd, load = motion(rng, slow)
     true = JointPhysics(np.zeros(2), np.full(2, 2.0), np.full(2, 3.0), np.full(2, 0.3), **physics)
     torque = friction_along(true, q, qd, load) + noise * rng.normal(size=q.shape)
     usable = np.ones(q.shape, dtype=bool)
@@ -42,7 +51,7 @@ def law_of(rng, noise=0.05, candidates=None, **physics):
     plain = chain.with_joint_physics(JointPhysics.zero(2))
     signals = FrictionSignals(TorqueTerms(plain), RowFilter([samples], [usable[:, 0]], None))
     data = FrictionData(signals, usable[:, 0], torque, np.abs(load), usable * 1.0,
-                        np.arange(COUNT) * 5 // COUNT, np.ones(2))
+                        np.arange(COUNT) * 20 // COUNT, np.ones(2))
     velocity = np.sqrt(np.mean(qd**2, axis=0))
     return velocity, chosen_law(data, candidates or FrictionCandidates.of(
         plain.joint_physics, velocity))
@@ -70,6 +79,23 @@ def test_static_friction_is_found(rng):
     assert law.names == ('Fs1',), 'the second motor has no static friction'
     assert law.stribeck_velocity[0] in np.outer(STRIBECK_PARTS, typical)
     assert 0.5 < law.stribeck_velocity[0] / 0.2 < 2.0
+
+
+@pytest.mark.parametrize('sharp, found', [(0.001, 0.003), (0.006, 0.01)])
+def test_a_sign_that_is_sharper_than_those_tried_is_not_static_friction(sharp, found):
+    law = law_of(np.random.default_rng(0), noise=0.2, slow=0.05, coulomb_velocity=sharp)[1]
+    assert law.names == () and not np.any(law.presliding)
+    assert law.coulomb_velocity == found, 'the nearest one'
+
+
+def test_a_gain_that_one_block_makes_is_no_law():
+    paid, terms = np.array([0.0, -0.3]), np.array([0, 1])
+    event = np.array([[0.5, 0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1, 0.1]])
+    everywhere = np.array([[0.2, 0.25, 0.2, 0.15, 0.2], [0.1, 0.1, 0.1, 0.1, 0.1]])
+    assert simplest_law(paid, terms, event) == 0
+    assert simplest_law(paid, terms, everywhere) == 1
+    assert simplest_law(np.array([0.0, 0.1]), terms, everywhere) == 0, 'its price is too high'
+    assert simplest_law(np.array([np.inf, -0.3]), terms, event) == 1, 'the other is impossible'
 
 
 def test_friction_under_load_is_found_where_it_is(rng):

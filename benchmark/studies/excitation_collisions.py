@@ -4,8 +4,9 @@ Exciting motions of the robots of example-robot-data: designed with collision ch
 
 ``make collisions`` (``ARGS='--seeds 3 --robots panda,ur5'``): every motion, and the way to its
 start from another posture, is replayed at 100 samples per second. MuJoCo looks for contacts of
-hulls, FCL for those of triangles (`collision_judges`). One line per run is appended to a CSV file;
-runs that are in it are not repeated. At the end a table.
+hulls, FCL for those of triangles (`collision_judges`). One line per run is appended to a CSV file
+beside this one; runs that are in it are not repeated: delete it where the design has changed. At
+the end a table.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.collision.distance import FLOOR
 from studies.collision_judges import Contacts, Judges
+
+#: What was found so far.
+RESULTS = Path(__file__).with_suffix('.csv')
 
 #: Samples per second of the replay.
 RATE = 100.0
@@ -212,7 +216,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--robots', default=','.join(CASES))
     parser.add_argument('--seeds', type=int, default=25)
-    parser.add_argument('-o', '--output', type=Path, default=Path('excitation_collisions.csv'))
+    parser.add_argument('-o', '--output', type=Path, default=RESULTS)
     parser.add_argument('--table', action='store_true', help='only print the table')
     arguments = parser.parse_args()
     path = arguments.output

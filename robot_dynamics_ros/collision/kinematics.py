@@ -57,7 +57,7 @@ def body_frames(chain: Chain, q: Array) -> BodyFrames:
 
 def levers(chain: Chain, part: Part, lower: Array, upper: Array) -> Array:
     """
-    Return how far a unit of each joint moves any point of a part at most (n,) [m/rad, m/m].
+    Return how far a unit of each moving joint moves any point of a part at most [m/rad, m/m].
 
     Seen from the axis of the joint that carries it, the part lies in a sphere around a point of
     the axis. Seen from the axis before, so does the sphere, and so on: the bounds hold in every
@@ -86,4 +86,4 @@ def levers(chain: Chain, part: Part, lower: Array, upper: Array) -> Array:
             points = np.concatenate([points + [0.0, 0.0, lower[i]], points + [0.0, 0.0, upper[i]]])
         pose = joint.pose(0.0)
         points = points @ pose.rotation.T + pose.translation
-    return np.abs(chain.coupling[0]).T @ result
+    return result

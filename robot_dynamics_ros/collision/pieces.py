@@ -18,8 +18,9 @@ from robot_dynamics_ros.chain.urdf.mesh_files import Mesh
 #: Pieces at most, and part of the volume that a cut must save.
 _PIECES, _SAVED = 8, 0.01
 
-#: Directions in which the extent of a piece is measured, to estimate its volume.
-_DIRECTIONS = 80
+#: Directions in which the extent of a piece is measured, and corners that are measured at most,
+#: to estimate its volume.
+_DIRECTIONS, _MEASURED = 80, 2000
 
 
 class _Piece(NamedTuple):
@@ -64,6 +65,7 @@ def _piece(triangles: Array) -> _Piece:
     from scipy.spatial import ConvexHull, QhullError
 
     points = triangles.reshape(-1, 3)
+    points = points[::1 + len(points) // _MEASURED]
     outer = points[np.unique(np.argmax(points @ _directions().T, axis=0))]
     try:
         return _Piece(triangles, float(ConvexHull(outer).volume))

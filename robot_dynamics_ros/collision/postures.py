@@ -71,7 +71,8 @@ def _least_rooms(postures: Postures) -> Array:
     return np.asarray((postures.bounds() - scene.margins) / scene.rooms)
 
 
-def _clearance(postures: Postures, i: int, least: Array, enough: float) -> PostureClearance:
+def _clearance(postures: Postures, i: int, least: Array, enough: float,
+               triangles: bool = True) -> PostureClearance:
     """Return the clearance of a posture, or of the first pair that has no more room than that."""
     scene = postures.scene
     best = (1.0, np.inf, -1)
@@ -80,7 +81,8 @@ def _clearance(postures: Postures, i: int, least: Array, enough: float) -> Postu
             break
         # of a pair that is not near, the distance of the hulls is enough
         near = (scene.margins + scene.rooms)[[pair]]
-        found = float(postures.distances(np.array([i]), np.array([pair]), near).value[0])
+        found = float(postures.distances(np.array([i]), np.array([pair]), near,
+                                         triangles=triangles).value[0])
         if scene.exact[pair] and found > 0.0 and postures.enclosed(i, int(pair)):
             found = 0.0
         best = min(best, (float((found - scene.margins[pair]) / scene.rooms[pair]), found,
@@ -107,12 +109,30 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
     :raises CollisionError: none of the random postures is free.
     """
     lower, upper = sampled_range(scene.chain)
-    span = upper - lower
-    lower, upper = lower + _RANGE_MARGIN * span, upper - _RANGE_MARGIN * span
+    edge = _RANGE_MARGIN * (upper - lower)
+    lower, upper = lower + edge, upper - edge
     wanted = np.clip(0.5 * (lower + upper) if near is None else near, lower, upper)
+    best, refused = _most_room(scene, wanted, (lower, upper), seed, room, accept, False)
+    if best is None:  # convex pieces may touch where triangles do not
+        best, refused = _most_room(scene, wanted, (lower, upper), seed, room, accept, True)
+    if best is None:
+        raise CollisionError(
+            f'none of {_BLOCKS * _BLOCK} random postures keeps {scene.margin:g} m distance from '
+            'everything' + (f' and can be held ({refused} are free)' if refused else '')
+            + '; check the floor, the obstacles, the margin' + (
+                ' and the effort limits' if refused else ''))
+    return best
+
+
+def _most_room(scene: CollisionScene, wanted: Array, limits: tuple[Array, Array], seed: int,
+               room: float, accept: Callable[[Array], bool], triangles: bool
+               ) -> tuple[Array | None, int]:
+    """Return a posture (n,) with the most room, None = none is free; and how many are refused."""
+    lower, upper = limits
+    span = upper - lower
     rng = np.random.default_rng(seed)
-    best: tuple[float, Array] | None = None
-    refused = 0
+    best: Array | None = None
+    least, refused = 0.0, 0
     for block in range(_BLOCKS):
         reach = 2.0**((block - _BLOCKS + 4) / 3) * span
         candidates = rng.uniform(np.maximum(lower, wanted - reach),
@@ -122,23 +142,16 @@ def find_free_posture(scene: CollisionScene, *, near: ArrayLike | None = None, s
         bounds = _least_rooms(postures)
         hopeful = np.min(bounds, axis=1, initial=1.0)
         for k in np.lexsort((far, -hopeful)):
-            least = 0.0 if best is None else best[0]
-            found = _clearance(postures, int(k), bounds[k], least).room
+            found = _clearance(postures, int(k), bounds[k], least, triangles).room
             if found <= least:
                 continue
             if not accept(candidates[k]):
                 refused += 1
                 continue
-            best = (found, candidates[k])
+            best, least = candidates[k], found
             if found >= room:
-                return best[1]
-    if best is None:
-        raise CollisionError(
-            f'none of {_BLOCKS * _BLOCK} random postures keeps {scene.margin:g} m distance from '
-            'everything' + (f' and can be held ({refused} are free)' if refused else '')
-            + '; check the floor, the obstacles, the margin' + (
-                ' and the effort limits' if refused else ''))
-    return best[1]
+                return best, refused
+    return best, refused
 
 
 def relaxed_at(scene: CollisionScene, q: ArrayLike) -> CollisionScene:

@@ -112,11 +112,19 @@ class CollisionScene:
     @cached_property
     def levers(self) -> Array:
         """How much a unit of each joint can change each distance at most (P, n)."""
-        limits = sampled_range(self.chain)
-        of_part = np.array([levers(self.chain, part, *limits) for part in self.parts])
-        joint = np.arange(len(self.chain))
-        first = np.where(self.pairs[:, 0] == FLOOR, 0, self.bodies[self.pairs[:, 0]])
-        return np.where(joint >= first[:, None], of_part[self.pairs[:, 1]], 0.0)
+        chain, limits = self.chain, sampled_range(self.chain)
+        of_part = np.array([levers(chain, part, *limits) for part in self.parts])
+        carried = np.zeros((len(chain.moving) + 1, len(chain.moving)), dtype=bool)
+        for body in range(1, len(carried)):
+            carried[body, [number - 1 for number in chain.path(body)]] = True
+        first, second = self.pairs.T
+        fixed = first == FLOOR
+        by_first = carried[np.where(fixed, 0, self.bodies[first])]
+        by_second = carried[self.bodies[second]]
+        # What carries both moves neither against the other; in a tree, each may move alone.
+        alone = (np.where(by_first & ~by_second, of_part[first], 0.0)
+                 + np.where(by_second & ~by_first, of_part[second], 0.0))
+        return np.asarray(alone @ np.abs(chain.coupling[0]))
 
     @cached_property
     def hulls(self) -> list[Any]:
@@ -244,10 +252,11 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
                  folders: Sequence[str | os.PathLike[str]]
                  ) -> tuple[list[Part], list[Finding]]:
     """Return the collision shapes of all links, in the frames of their bodies."""
-    elements = {link.get('name'): link for link in read_document(source).root.findall('link')}
+    root = read_document(source).root
+    elements = {link.get('name'): link for link in root.findall('link')}
     poses = link_poses(tree, chain.base, locked_positions(tree, locked))
     frames = [Pose.identity(), *chain.zero_poses()]
-    places = mesh_folders(source, folders)
+    places = mesh_folders(source, folders, root)
     parts: list[Part] = []
     unread: list[str] = []
     bare: list[str] = []
@@ -265,8 +274,8 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
     if unread:
         raise CollisionError(
             f'collision geometry that cannot be read: {"; ".join(unread[:5])}'
-            f'{" ..." if len(unread) > 5 else ""}; name the folders with --meshes FOLDER '
-            '(folders=[...])')
+            f'{" ..." if len(unread) > 5 else ""}; name the folder that holds the '
+            'package with --meshes FOLDER (folders=[...])')
     if not any(part.body for part in parts):
         raise CollisionError(f'{chain.robot} has no collision geometry between {chain.base} and '
                              f'{chain.tip_names}: motions cannot be checked')

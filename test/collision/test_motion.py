@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proof that a motion keeps its distances, and the search for free postures and ways."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,8 @@ from robot_dynamics_ros.collision.motion import Segment, check_times, first_viol
 from robot_dynamics_ros.estimation.excitation.fourier import FourierBasis
 
 pytest.importorskip('coal')
+
+TWO_ARMS = Path(__file__).parents[2] / 'urdf' / 'demo_two_arms.urdf'
 
 ARM = """<robot name="arm">
 <link name="base"><collision><origin xyz="0 0 0.2"/><geometry><box size="0.2 0.2 0.4"/></geometry>
@@ -108,6 +112,26 @@ def test_no_distance_changes_faster_than_the_levers_say(scene, chain, rng):
     allowed = (np.abs(step) @ scene.levers.T).ravel()
     assert np.all(change <= allowed + 1e-7)
     assert np.max(change / allowed) > 0.5  # and the bound is not a void one
+
+
+def test_levers_of_a_tree_hold_for_both_arms_and_mimic_fingers(rng):
+    chain = chain_from_urdf(TWO_ARMS)
+    scene = collision_scene(TWO_ARMS, chain, floor=None)
+    bodies = scene.bodies[scene.pairs]
+    apart = [not {*chain.path(int(a))} & {*chain.path(int(b))} - {*chain.path(1)}
+             for a, b in bodies]
+    assert np.any(apart)  # pairs of the two arms
+    q = random_postures(chain, 60, rng)
+    postures = Postures(scene, q)
+    close = postures.bounds() < 0.3
+    sample, pair = np.nonzero(close)
+    enough = np.full(len(sample), -np.inf)
+    for joint in range(len(chain)):
+        moved = q.copy()
+        moved[:, joint] += 0.01
+        change = np.abs(Postures(scene, moved).distances(sample, pair, enough).value
+                        - postures.distances(sample, pair, enough).value)
+        assert np.all(change <= 0.01 * scene.levers[pair, joint] + 1e-7), chain.joint_names[joint]
 
 
 def test_segments_have_the_distance_of_their_nearest_points(rng):

@@ -138,10 +138,19 @@ def test_no_geometry_and_unreadable_geometry_are_refused():
     bare = arm().replace('collision>', 'note>')
     with pytest.raises(CollisionError, match='arm has no collision geometry between base and han'):
         scene_of(bare)
-    with pytest.raises(CollisionError, match=r'hand: package://x/y\.stl; name the folders'):
+    with pytest.raises(CollisionError, match=r'hand: package://x/y\.stl; name the folder that'):
         scene_of(arm(tool='<mesh filename="package://x/y.stl"/>'))
     with pytest.raises(CollisionError, match='margin'):
         scene_of(arm(), margin=-1.0)
+
+
+def test_meshes_of_the_package_that_a_urdf_lies_in_are_found(tmp_path):
+    robot = tmp_path / 'x' / 'urdf' / 'robot.urdf'
+    robot.parent.mkdir(parents=True)
+    (tmp_path / 'x' / 'y.obj').write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n')
+    robot.write_text(arm(tool='<mesh filename="package://x/y.obj"/>'))
+    chain = chain_from_urdf(robot)
+    assert any(part.shape.kind == 'mesh' for part in collision_scene(robot, chain).parts)
 
 
 def test_a_link_that_is_only_visual_is_a_finding():

@@ -14,7 +14,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import Inertia
 from robot_dynamics_ros.chain.joints_file import JointsFile, read_joints_file
-from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf_text
+from robot_dynamics_ros.chain.urdf.reader import Locked, chain_from_urdf_text
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.learned.gate import DynamicParameters
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
@@ -38,6 +38,10 @@ class Robot:
     `estimate` says where they come from.
     """
 
+    # an attribute with another name would be stored and never used
+    __slots__ = ('__weakref__', '_loads', '_payloads', 'chain', 'effort_semantics', 'estimate',
+                 'joints_file', 'load', 'model', 'parameters', 'payload')
+
     def __init__(self, chain: Chain, joints_file: JointsFile) -> None:
         """
         Compile the model, with the parameters of the URDF.
@@ -54,6 +58,7 @@ class Robot:
         #: What the payload adds to the minimal parameters (p,).
         self.load: Array = np.zeros(len(self.model.mlc))
         self._loads: dict[str, Array] = {}  # by tip link
+        self._payloads: dict[str, Inertia] = {}
         self.estimate = MlcEstimate.not_estimated(chain, self.model.mlc)
         self.parameters = DynamicParameters.of(self.estimate)
 
@@ -76,6 +81,14 @@ class Robot:
         load = np.sum(list(loads.values()), axis=0)
         self.model.parameters = self.parameters.minimal + load
         self.payload, self.load, self._loads = payload, load, loads
+        self._payloads[where] = payload
+
+    def carry_as(self, other: Robot) -> None:
+        """Carry what another robot carries on tips of the same names."""
+        names = {tip.link for tip in self.chain.tips}
+        for tip, payload in other._payloads.items():
+            if tip in names:
+                self.carry(payload, tip)
 
     def use(self, parameters: DynamicParameters) -> None:
         """
@@ -97,7 +110,7 @@ class Robot:
 
 def load_robot(description: str, *, base: str | None = None, tip: str | None = None,
                tips: Sequence[str] | None = None, gravity: Sequence[float] | None = None,
-               locked: Sequence[str] | None = None,
+               locked: Locked = None,
                joints_file: str | Path | None = None) -> Robot:
     """
     Build a robot from its description.
@@ -108,7 +121,7 @@ def load_robot(description: str, *, base: str | None = None, tip: str | None = N
     :param tips: several tip links; None = none.
     :param gravity: (3,) gravity in the frame of the base link [m/s^2]; None = 9.81 along -z of
         the root.
-    :param locked: joints to freeze at zero, names or patterns.
+    :param locked: joints to freeze, names or patterns, at zero or at their positions [rad, m].
     :param joints_file: joints.yaml with what the URDF cannot hold; None = nothing.
     :raises RobotDynamicsError: a description, chain or file that cannot be used.
     """

@@ -5,12 +5,14 @@ What a trajectory controller does with what was sent to it.
 A controller may drop a trajectory (cancel, abort, a tolerance, a new activation): it then holds
 the measured position with effort zero, and says so only by its state. The watch compares the
 reference that the controller shows with what was sent. A reference that has left it and stands
-still is such a hold; one that moves on belongs to somebody else and is left alone.
+still is such a hold; one that moves on belongs to somebody else and is left alone. A motion that
+begins at rest has velocity zero at its time zero only: one state after that tells.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +29,7 @@ JITTER = 1e-3
 ARRIVAL = 1.0
 #: Age beyond which a state tells nothing [s], and pause after which a controller is a new one.
 FRESH = 0.5
-#: Time for which a reference stands still before it is a hold [s].
+#: Time for which a reference stands still before it is a hold where its clock tells nothing [s].
 STILL = 0.006
 #: Part of what was guessed by which feedback may differ from it.
 SURPRISE = 0.25
@@ -50,6 +52,14 @@ class _Sent:
         return self.carried.after(elapsed - self.begun)
 
 
+class _Left(NamedTuple):
+    """What feedback carried in place of a trajectory that was dropped."""
+
+    carried: CarriedEffort
+    at: float     # clock time of the drop
+    moving: bool  # True where the trajectory was on its way
+
+
 class ControllerWatch:
     """
     Remembers what was sent, and learns from states what became of it.
@@ -62,7 +72,7 @@ class ControllerWatch:
         self._sent: _Sent | None = None
         self._before: _Sent | None = None  # what was sent before
         self._state: ControllerState | None = None
-        self._left: tuple[CarriedEffort, float] | None = None  # what was dropped, and when
+        self._left: _Left | None = None
         self._activated = -np.inf
         self._still_since = np.inf
         self._told = False  # whoever sent it has said that it was dropped
@@ -154,16 +164,22 @@ class ControllerWatch:
         return feedback, self._state
 
     def _drop(self, now: float, *, told: bool) -> None:
-        if self._sent is not None:
-            self._left = (self._sent.carried_at(self._elapsed(self._sent, now)), now)
+        sent = self._sent
+        if sent is not None:
+            elapsed = self._elapsed(sent, now)
+            self._left = _Left(sent.carried_at(elapsed), now,
+                               bool(np.any(sent.trajectory.sample(elapsed).qd)))
         self._sent, self._told, self._others, self._still_since = None, told, False, np.inf
 
     def _shows(self, state: ControllerState, sent: _Sent) -> bool:
         """Return whether a state belongs to what was sent."""
         last = sent.trajectory.positions[-1]
-        if sent.seen == -np.inf and state.elapsed > JITTER + sent.begun + (
-                max(state.received, state.stamp) - sent.at) * max(state.scaling, 1.0):
-            return False  # of something that began earlier
+        if sent.seen == -np.inf:
+            since = max(state.received, state.stamp) - sent.at
+            if state.elapsed > JITTER + sent.begun + since * max(state.scaling, 1.0):
+                return False  # of something that began earlier
+            if state.elapsed < sent.begun + (since - ARRIVAL) * min(state.scaling, 1.0):
+                return False  # of something that began later, such as a new activation
         if state.elapsed >= sent.seen - JITTER:
             return bool(np.max(np.abs(sent.trajectory.sample(state.elapsed).q - state.q)) < SAME)
         return (self.as_goal and sent.seen >= sent.trajectory.duration - FRESH
@@ -190,8 +206,9 @@ class ControllerWatch:
         state = self.fresh(now)
         if state is None or self._sent is not None or self._others:
             return None
+        begun = self._told or state.elapsed > 0.0  # at time zero a motion stands still, too
         still = now - self._still_since >= STILL or (
-            self._told and self._still_since < np.inf and not np.any(state.qd))
+            begun and self._still_since < np.inf and not np.any(state.qd))
         return state.q if still else None
 
     def carried(self, effort: Array, now: float, duration: float) -> CarriedEffort:
@@ -205,14 +222,15 @@ class ControllerWatch:
         if self._sent is not None:
             return self._sent.carried_at(self._elapsed(self._sent, now))
         state = self.fresh(now)
-        left = (self._left[0] if self._left is not None and now - self._left[1] <= MEMORY
-                else None)
+        left = self._left if self._left is not None and now - self._left.at <= MEMORY else None
         if state is None or np.any(np.isnan(state.output)):
-            return left or CarriedEffort.unknown(effort, duration)
+            return left.carried if left else CarriedEffort.unknown(effort, duration)
         if left is not None:
-            known = np.clip(state.output, np.minimum(left.effort, 0.0),
-                            np.maximum(left.effort, 0.0))
-            return replace(left, effort=known)
+            if left.moving:  # D brakes, and hides in the output what the integral carries
+                return left.carried
+            kept = left.carried.effort
+            return replace(left.carried, effort=np.clip(
+                state.output, np.minimum(kept, 0.0), np.maximum(kept, 0.0)))
         if now - self._activated <= MEMORY:
             carried = CarriedEffort.while_falling(state.output, state.error, effort, duration)
         else:
@@ -236,7 +254,8 @@ def _surprise(before: ControllerState | None, state: ControllerState,
     :param state: first state that shows it.
     :param sent: what was sent; only a hold tells, since in a motion feedback has more to do.
     """
-    if before is None or np.any(np.ptp(sent.trajectory.positions, axis=0)) or np.any(before.qd):
+    if (before is None or np.any(np.ptp(sent.trajectory.positions, axis=0))
+            or np.any(before.qd_or_rest)):
         return None
     effort = sent.trajectory.sample(state.elapsed).effort
     thought = sent.carried_at(state.elapsed).effort

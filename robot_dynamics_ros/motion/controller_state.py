@@ -24,7 +24,7 @@ class ControllerState:
     :param received: time of receipt [s].
     :param elapsed: time on the clock of its trajectory [s].
     :param q: (n,) reference positions [rad, m].
-    :param qd: (n,) reference velocities [rad/s, m/s].
+    :param qd: (n,) reference velocities [rad/s, m/s]; NaN = not shown.
     :param error: (n,) reference minus measured position [rad, m].
     :param output: (n,) commanded effort [N m, N]; NaN = not shown.
     :param scaling: rate of the trajectory's time, 1 = as planned.
@@ -40,6 +40,11 @@ class ControllerState:
     output: Array
     scaling: float = 1.0
     stamp: float = 0.0
+
+    @property
+    def qd_or_rest(self) -> Array:
+        """Reference velocities (n,) with zero for those that are not shown."""
+        return np.nan_to_num(self.qd)
 
 
 def controller_state(joint_names: Sequence[str], names: Sequence[str], *, received: float,
@@ -69,6 +74,6 @@ def controller_state(joint_names: Sequence[str], names: Sequence[str], *, receiv
     if np.any(np.isnan(reference)):
         raise StateError('the state of the controller has no finite reference; dropped')
     return ControllerState(
-        received, elapsed, reference, row(qd, 0.0, LARGEST_STATE),
+        received, elapsed, reference, row(qd, np.nan, LARGEST_STATE),
         row(error, 0.0, LARGEST_STATE), row(output, np.nan, LARGEST_EFFORT),
         scaling if 0.0 < scaling <= FASTEST else 1.0, stamp)

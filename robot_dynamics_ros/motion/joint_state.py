@@ -166,6 +166,10 @@ class JointStateReader:
         return JointSamples(t, q, _or_missing(qd, LARGEST_STATE),
                             _or_missing(effort, LARGEST_EFFORT), ())
 
+    def names_any(self, names: Sequence[str]) -> bool:
+        """Return whether a message names any of the joints."""
+        return any(name in names for name in self.joint_names)
+
     def _missing(self, names: Sequence[str]) -> list[str]:
         return [name for name in self.joint_names if name not in names]
 

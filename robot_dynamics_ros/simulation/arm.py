@@ -58,8 +58,13 @@ class Arm(Protocol):
             then stays what it was.
         """
 
-    def carry(self, payload: Inertia) -> None:
-        """Carry another payload from now on, given in the tip frame."""
+    def carry(self, payload: Inertia, tip: str | None = None) -> None:
+        """
+        Carry another payload from now on, instead of the last one on the same tip.
+
+        :param payload: inertia in the frame of the tip link.
+        :param tip: name of the tip link; None = the first one.
+        """
 
 
 def checked_step(step: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
+from robot_dynamics_ros.chain.urdf.reader import sample_positions
 from robot_dynamics_ros.codegen.runtime.model import Model
 from robot_dynamics_ros.control.pid import PidGains
 from robot_dynamics_ros.errors import ParameterError, StateError
@@ -16,6 +17,13 @@ from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.arm import Arm
 from robot_dynamics_ros.simulation.trajectory_controller import TrajectoryController
+
+#: Longest period of our controllers [s].
+PERIOD = 0.002
+#: Part of a velocity that damping may take in one period; from 2 on the motion grows.
+LARGEST_CHANGE = 1.5
+#: Postures that are looked at, and steps to find smaller gains.
+POSTURES, ROUNDS = 64, 60
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ def pid_gains(model: Model, q: ArrayLike, frequency: float, integral_time: float
     """
     Return gains that place the poles of every joint, alone, at one frequency.
 
+    Where other joints move as well, a joint may feel much less inertia than the mass matrix says
+    (first and third axis of an outstretched arm): the gains are as small as needed for that.
+
     :param model: model of the robot; its mass matrix at `q` scales the gains.
     :param q: (n,) [rad, m].
     :param frequency: bandwidth of the critically damped joint [rad/s], positive.
@@ -47,10 +58,36 @@ def pid_gains(model: Model, q: ArrayLike, frequency: float, integral_time: float
     if not (frequency > 0.0 and integral_time >= 0.0):
         raise ParameterError(f'PID: frequency must be positive and integral time not negative, '
                              f'got {frequency} and {integral_time}')
-    inertia = np.diag(model.mass_matrix(q))
+    inertia = _damped_inertia(model, np.diag(model.mass_matrix(q)), 2.0 * frequency * PERIOD)
     p = inertia * frequency**2
     i = p / integral_time if integral_time > 0.0 else np.zeros_like(p)
     return PidGains(p, i, 2.0 * frequency * inertia, 0.5 * limits.values)
+
+
+def _damped_inertia(model: Model, inertia: Array, part: float) -> Array:
+    """
+    Return the inertias (n,), smaller where damping in proportion would be unstable in steps.
+
+    Damping d lets the velocities change by the part M^-1 d * step in one step: above 2 they grow.
+
+    :param inertia: (n,) inertias that the gains are to suit [kg m^2, kg].
+    :param part: damping over inertia, times the step.
+    """
+    reach = np.max(np.abs(sample_positions(model.chain, 1000)), axis=0)
+    lower, upper = (np.clip(np.nan_to_num(limit, posinf=np.inf, neginf=-np.inf), -reach, reach)
+                    for limit in model.chain.position_limits)
+    q = np.random.default_rng(0).uniform(lower, upper, (POSTURES, len(inertia)))
+    inverses = np.linalg.inv(model.mass_matrix(q))
+    inertia = inertia.copy()
+    for _ in range(ROUNDS):
+        root = np.sqrt(part * inertia)
+        values, vectors = np.linalg.eigh(root[:, None] * inverses * root)
+        k = int(np.argmax(values[:, -1]))
+        if not values[k, -1] > LARGEST_CHANGE:
+            break
+        shape = vectors[k, :, -1]**2  # which joints move in the fastest way
+        inertia *= 1.0 - 0.5 * shape / np.max(shape)
+    return inertia
 
 
 class ControlledRobot:

@@ -52,7 +52,8 @@ class MujocoRobot:
         self.chain, self.step = chain, checked_step(step)
         self.effort = np.zeros(len(chain))
         self._offset = _checked_physics(chain)
-        self._model, self._data = self._compiled(chain)
+        self.model, self._data = self._compiled(chain)
+        self._payloads: dict[str, Inertia] = {}  # by tip link
         self._data.qpos[:] = first_position(chain, q)
 
     @property
@@ -100,25 +101,29 @@ class MujocoRobot:
         # the two halves of mj_step; that would put zeros, and a log file, where we refuse
         if not np.all(np.abs(self.acceleration(tau)) < _RUNAWAY):
             raise StateError('simulation diverged; use a smaller step or torque')
-        self._mujoco.mj_implicit(self._model, self._data)
+        self._mujoco.mj_implicit(self.model, self._data)
         self.effort = tau
 
     def acceleration(self, effort: ArrayLike) -> Array:
         """Return the accelerations (n,) [rad/s^2, m/s^2] that efforts [N m, N] cause now."""
         self._data.qfrc_applied[:] = checked_effort(effort, len(self.chain)) - self._offset
-        self._mujoco.mj_forward(self._model, self._data)
+        self._mujoco.mj_forward(self.model, self._data)
         return np.array(self._data.qacc)
 
     @property
     def energy(self) -> float:
         """Potential and kinetic energy [J], up to a constant."""
-        self._mujoco.mj_forward(self._model, self._data)
+        self._mujoco.mj_forward(self.model, self._data)
         return float(self._data.energy.sum())
 
-    def carry(self, payload: Inertia) -> None:
-        """Carry another payload from now on, given in the tip frame."""
-        before = self._data
-        self._model, self._data = self._compiled(self.chain.with_payload(payload))
+    def carry(self, payload: Inertia, tip: str | None = None) -> None:
+        """Carry another payload on a tip from now on; None = the first one."""
+        before, loaded = self._data, self.chain
+        payloads = self._payloads | {tip or self.chain.tip: payload}
+        for where, each in payloads.items():
+            loaded = loaded.with_payload(each, tip=where)
+        self.model, self._data = self._compiled(loaded)
+        self._payloads = payloads
         self._data.time, self._data.qpos[:], self._data.qvel[:] = (before.time, before.qpos,
                                                                    before.qvel)
 

@@ -62,6 +62,7 @@ class SimulatedRobot:
         n = len(chain)
         self.chain, self.model, self.step = chain, model, checked_step(step)
         self._unloaded = model.parameters
+        self._loads: dict[str, Array] = {}
         start = first_position(chain, q)
         self.time = 0.0
         self.q, self.qd = start.copy(), np.zeros(n)
@@ -114,10 +115,11 @@ class SimulatedRobot:
         self.effort = tau
         self.time += h
 
-    def carry(self, payload: Inertia) -> None:
-        """Carry another load from now on, given in the tip frame."""
-        self.model.parameters = self._unloaded + payload_parameters(self.model.mlc, self.chain,
-                                                                    payload)
+    def carry(self, payload: Inertia, tip: str | None = None) -> None:
+        """Carry another payload on a tip from now on; None = the first one."""
+        self._loads[tip or self.chain.tip] = payload_parameters(self.model.mlc, self.chain,
+                                                                payload, tip)
+        self.model.parameters = self._unloaded + np.sum(list(self._loads.values()), axis=0)
 
     def _friction(self, qd: Array) -> tuple[Array, Array]:
         """

@@ -56,6 +56,36 @@ def test_a_reference_that_stands_still_elsewhere_is_a_hold():
     np.testing.assert_array_equal(watch.to_hold(100.54), [0.49])
 
 
+@pytest.mark.parametrize(('until', 'carried'), [(0.5, 10.0), (1.2, 4.0)], ids=['moving', 'rest'])
+def test_what_d_does_against_the_momentum_is_not_what_the_integral_carries(until, carried):
+    integral = CarriedEffort(WEIGHT, np.array([False]), 0.0)
+    watch = watching(until=until, carried=integral)
+    watch.see(state(100.002 + until, 0.002, 0.49, output=4.0))
+    kept = watch.carried(WEIGHT, 100.002 + until, 1.5)
+    np.testing.assert_array_equal(kept.effort, [carried])
+
+
+def test_a_reference_without_velocity_after_its_time_zero_is_a_hold_at_once():
+    watch = watching()
+    watch.see(state(100.502, 0.0, 0.49))
+    assert watch.to_hold(100.502) is None, 'so begins a motion, too'
+    watch.see(state(100.504, 0.002, 0.49))
+    np.testing.assert_array_equal(watch.to_hold(100.504), [0.49])
+    # a controller that has just been activated
+    watch = ControllerWatch()
+    watch.see(state(100.002, 0.002, 0.3))
+    np.testing.assert_array_equal(watch.to_hold(100.002), [0.3])
+
+
+@pytest.mark.parametrize('qd', [1e-9, np.nan], ids=['moving', 'not shown'])
+def test_a_reference_that_may_move_is_not_held_at_once(qd):
+    watch = ControllerWatch()
+    watch.see(state(100.002, 0.002, 0.3, qd=qd))
+    assert watch.to_hold(100.002) is None
+    watch.see(state(100.004, 0.004, 0.3, qd=qd))
+    assert watch.to_hold(100.004) is None
+
+
 def test_a_hold_that_was_announced_is_held_at_once():
     watch = watching(as_goal=True)
     watch.dropped(100.505)
@@ -77,7 +107,8 @@ def test_an_announced_stop_that_still_slows_down_is_waited_for():
 def test_a_motion_of_somebody_else_is_left_alone_even_when_it_pauses():
     watch = watching()
     for k in range(1, 50):
-        watch.see(state(100.5 + 0.01 * k, 0.01 * k, 0.4 + 0.001 * min(k, 10)))
+        watch.see(state(100.5 + 0.01 * k, 0.01 * k, 0.4 + 0.001 * min(k, 10),
+                        qd=0.1 if k <= 10 else 0.0))
         assert watch.to_hold(100.5 + 0.01 * k) is None
 
 
@@ -116,6 +147,15 @@ def test_what_never_arrives_is_given_up():
     for k in range(130):
         watch.see(state(100.0 + 0.01 * k, 30.0 + 0.01 * k, 0.0))
     np.testing.assert_array_equal(watch.to_hold(101.3), [0.0])
+
+
+def test_what_came_too_late_is_not_taken_for_the_hold_of_a_new_activation():
+    # sent as the controller was deactivated; it is activated again where it was
+    watch = watching(until=1.2)
+    watch.sent(Trajectory(('a',), [0.0], [[1.0]]), 101.2, 101.2, 0.0, None)
+    watch.see(state(103.0, 0.002, 1.0))
+    assert watch.running(103.0) is None
+    np.testing.assert_array_equal(watch.to_hold(103.0), [1.0])
 
 
 def test_what_was_refused_does_not_run():
@@ -162,9 +202,9 @@ def test_what_is_carried_stays_with_what_was_sent_and_after_its_drop():
     assert watch.carried(-WEIGHT, 100.5, 1.5).effort[0] == 10.0
     watch.see(state(100.51, 0.0, 0.49, output=10.0))
     assert watch.carried(-WEIGHT, 100.51, 1.5).effort[0] == 10.0
-    watch = watching(carried=kept)
-    watch.see(state(100.51, 0.0, 0.49, output=0.0))
-    assert watch.carried(-WEIGHT, 100.51, 1.5).effort[0] == 0.0, 'the integral was emptied'
+    watch = watching(until=1.2, carried=kept)  # at rest nothing but the integral is in the output
+    watch.see(state(101.21, 0.0, 0.49, output=0.0))
+    assert watch.carried(-WEIGHT, 101.21, 1.5).effort[0] == 0.0, 'the integral was emptied'
 
 
 def test_without_an_output_everything_fades_in():

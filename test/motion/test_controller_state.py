@@ -24,7 +24,8 @@ def test_joints_are_found_by_name():
 
 def test_what_is_not_shown_is_unknown():
     state = read(qd=[], error=[0.0], output=[np.nan, 1.0, 1e300])
-    np.testing.assert_array_equal(state.qd, [0.0, 0.0])
+    np.testing.assert_array_equal(state.qd, [np.nan, np.nan])
+    np.testing.assert_array_equal(state.qd_or_rest, [0.0, 0.0])
     np.testing.assert_array_equal(state.output, [np.nan, 1.0])
 
 

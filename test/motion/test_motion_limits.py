@@ -13,13 +13,24 @@ LIMITS = MotionLimits(NAMES, [[-1.0, -np.inf], [1.0, np.inf]], [2.0, np.nan])
 REST = np.zeros((2, 2))
 
 
+def accepted(trajectory):
+    try:
+        LIMITS.check(trajectory)
+    except TrajectoryError:
+        return False
+    return True
+
+
 def test_what_stays_inside_is_accepted():
-    LIMITS.check(Trajectory(NAMES, [0.0, 1.0], [[-1.0, 50.0], [1.0, -50.0]]))
+    assert accepted(Trajectory(NAMES, [0.0, 1.0], [[-1.0, 50.0], [1.0, -50.0]]))
 
 
-def test_rounding_beyond_a_limit_is_accepted():
-    LIMITS.check(Trajectory(NAMES, [0.0, 1.0], [[-1.0 - 1e-6, 0.0], [1.0, 0.0]],
-                            [[2.0 + 1e-6, 0.0], [2.0, 0.0]]))
+@pytest.mark.parametrize(('beyond', 'allowed'), [(1e-6, True), (0.05, False)])
+def test_only_rounding_beyond_a_limit_is_accepted(beyond, allowed):
+    low, high = -1.0 - beyond, 2.0 + beyond
+    for positions, velocities in (([[low, 0.0], [1.0, 0.0]], [[2.0, 0.0], [2.0, 0.0]]),
+                                  ([[-1.0, 0.0], [1.0, 0.0]], [[high, 0.0], [2.0, 0.0]])):
+        assert accepted(Trajectory(NAMES, [0.0, 1.0], positions, velocities)) == allowed
 
 
 @pytest.mark.parametrize(('trajectory', 'message'), [

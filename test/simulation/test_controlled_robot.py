@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.robots import example_robot
 
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.chain.urdf.reader import chain_from_urdf
@@ -13,7 +14,7 @@ from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.feedforward import FeedforwardSettings, add_feedforward
 from robot_dynamics_ros.errors import ParameterError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
-from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
+from robot_dynamics_ros.motion.playing.lively_motion import lively_motion, middle_position
 from robot_dynamics_ros.motion.playing.tracking import Tracking
 from robot_dynamics_ros.motion.trajectory import Trajectory
 from robot_dynamics_ros.simulation.controlled_robot import ControlledRobot, SensorNoise, pid_gains
@@ -51,6 +52,22 @@ def test_gains_place_the_poles_of_a_joint(chain):
     np.testing.assert_allclose(gains.i, 200.0 * inertia)
     with pytest.raises(ParameterError, match='frequency'):
         pid_gains(model, [0.0, 0.0], 0.0, 0.5, EffortLimits.of_chain(chain))
+
+
+@pytest.mark.parametrize(('name', 'tip'), [('panda', 'panda_link8'), ('xarm7', None)])
+def test_the_damping_of_an_arm_with_parallel_axes_does_not_chatter(name, tip):
+    """The mass matrix alone gives gains whose damping turns velocities round in every step."""
+    chain = chain_from_urdf(example_robot(name), tip=tip)
+    model, middle = compile_model(chain), middle_position(chain)
+    gains = pid_gains(model, middle, 20.0, 0.5, EffortLimits.of_chain(chain))
+    plain = 40.0 * np.diag(model.mass_matrix(middle))
+    q = np.random.default_rng(7).uniform(*chain.position_limits, (100, len(chain)))
+    inverses = np.linalg.inv(model.mass_matrix(q))
+
+    def largest(damping):
+        return np.max(np.abs(np.linalg.eigvals(inverses * damping * 0.002)))
+    assert largest(plain) > 2.0 > largest(gains.d)
+    assert np.all(gains.d <= plain) and np.any(gains.d > 0.95 * plain), 'only where needed'
 
 
 def test_at_first_it_holds_its_position_against_gravity(chain):

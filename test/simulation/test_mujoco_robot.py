@@ -135,11 +135,11 @@ def test_a_wrong_effort_is_refused_and_the_state_stays(demo_arm, effort):
 def test_the_step_is_that_of_mujoco(rng, demo_arm):
     arm = MujocoRobot(demo_arm, q=[0.2] * 7)
     arm.qd = rng.normal(size=7)
-    theirs = mujoco.MjData(arm._model)
+    theirs = mujoco.MjData(arm.model)
     theirs.qpos[:], theirs.qvel[:] = arm.q, arm.qd
     for _ in range(10):
         theirs.qfrc_applied[:] = tau = rng.normal(scale=20.0, size=7)
-        mujoco.mj_step(arm._model, theirs)
+        mujoco.mj_step(arm.model, theirs)
         arm.advance(tau)
     assert arm.time == theirs.time
     np.testing.assert_array_equal(arm.q, theirs.qpos)

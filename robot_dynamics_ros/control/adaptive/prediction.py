@@ -3,10 +3,10 @@
 Learning from the torque itself: the prediction error of the filtered regressor.
 
 An adaptive law learns from the tracking error s alone. The torque that was commanded says more:
-passed through the filter of Lu & Meng (1993, section III-A, remark 2) it is ``Y_f theta``, without
-any acceleration, and ``e = Y_f theta_hat - tau_f`` is wrong where the parameters are (Slotine & Li
-1989, composite adaptation). Its part of the adaptation, ``-Gamma Y_f^T R e``, adds
-``-e^T R e <= 0`` to the derivative of the Lyapunov function.
+passed through the filter of the filtered regressor (Lu & Meng 1993, III-A, remark 2) it is
+``Y_f theta``, without any acceleration, and ``e = Y_f theta_hat - tau_f`` is wrong where the
+parameters are (Slotine & Li 1989, composite adaptation). Its part of the adaptation,
+``-Gamma Y_f^T R e``, adds ``-e^T R e <= 0`` to the derivative of the Lyapunov function.
 """
 
 from __future__ import annotations

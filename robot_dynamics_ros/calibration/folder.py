@@ -9,6 +9,7 @@ in whatever way, can be continued, or analysed as far as it came.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -76,7 +77,7 @@ class CalibrationFolder:
     @property
     def exists(self) -> bool:
         """Whether the folder holds a calibration."""
-        return self._state.is_file()
+        return os.path.isfile(self._state)  # also of a name that no file can have
 
     def begin(self, description: str, joints: str, robot: str, choice: ChainChoice) -> None:
         """

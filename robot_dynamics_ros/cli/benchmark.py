@@ -31,7 +31,7 @@ from robot_dynamics_ros.cli.support.timing import (
     interleaved,
     loop,
 )
-from robot_dynamics_ros.codegen.equations import INPUTS
+from robot_dynamics_ros.codegen.functions import INPUTS
 from robot_dynamics_ros.codegen.runtime import entry
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 

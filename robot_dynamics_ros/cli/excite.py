@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from robot_dynamics_ros.cli.support.arguments import (
     note_rigid_joints,
     robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.motion_table import motion_from_table
 from robot_dynamics_ros.cli.support.output import save_figure, write_file
 from robot_dynamics_ros.cli.support.share_folder import PACKAGE
 from robot_dynamics_ros.cli.support.terminal import Progress, short, table
-from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.collision.motion import clearance
 from robot_dynamics_ros.collision.obstacles import read_obstacles
 from robot_dynamics_ros.collision.postures import slow_trajectory
@@ -30,7 +29,7 @@ from robot_dynamics_ros.errors import CollisionError, ExcitationError
 from robot_dynamics_ros.estimation.excitation.design import Excitation, design_excitation
 from robot_dynamics_ros.estimation.excitation.fourier import JointMotion
 from robot_dynamics_ros.estimation.excitation.information import CRITERIA
-from robot_dynamics_ros.estimation.excitation.limits import HeightPoints
+from robot_dynamics_ros.estimation.excitation.limits import HeightPoints, stuck_joints
 from robot_dynamics_ros.estimation.excitation.starts import posture_text
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
@@ -107,7 +106,6 @@ def run(arguments: argparse.Namespace) -> int:
     chain = robot.chain
     if not arguments.rate > 0.0:
         raise ExcitationError(f'--rate must be positive, got {arguments.rate:g}')
-    begin = time.monotonic()
     scene, missing = _scene(arguments, chain)
     if arguments.unchecked:
         print(f'NOT CHECKED for collisions{f": {missing}" if missing else " (--unchecked)"}')
@@ -121,7 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
             candidates=arguments.candidates, iterations=arguments.iterations,
             seed=arguments.seed,
             progress=lambda done, of: progress(done / max(of, 1), 'searching'))
-    print(summary(chain, excitation, time.monotonic() - begin))
+    print(summary(chain, excitation))
+    for line in stuck_joints(chain, excitation.limits):
+        print(f'\nNote: {line}')
     print(_distances(chain, scene, excitation))
     times = excitation.trajectory.times(arguments.rate)
     motion = excitation.trajectory.sample(times)
@@ -209,7 +209,7 @@ def _start(excitation: Excitation) -> str:
             f'--start={posture_text(excitation.limits.start)}')
 
 
-def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
+def summary(chain: Chain, excitation: Excitation) -> str:
     """Return the condition number beside those of random motions, and the use of the limits."""
     random = excitation.random_condition_numbers
     limits = excitation.limits
@@ -219,7 +219,7 @@ def summary(chain: Chain, excitation: Excitation, seconds: float) -> str:
             for joint, *columns in zip(chain.joints, excitation.utilisation.T, limited.T)]
     return '\n'.join([
         f'{chain.robot}: {len(excitation.columns)} parameters in '
-        f'{short(excitation.trajectory.duration)} s, found in {seconds:.1f} s',
+        f'{short(excitation.trajectory.duration)} s',
         f'Condition number {excitation.condition_number:.1f} (columns of unit length); of '
         f'{len(random)} random motions: median {np.median(random):.1f}, best {np.min(random):.1f}',
         '', 'Largest use of the permitted part of the limits:', table(['joint', *_LIMITED], rows)])

@@ -166,13 +166,14 @@ class Inspection:
         }
 
     def _joint(self, i: int) -> dict[str, Any]:
-        joint, link = self.chain.joints[i], self.chain.links[i]
+        body = self.chain.numbers[i] - 1  # joints that follow others have links, too
+        joint, link = self.chain.joints[i], self.chain.links[body]
         physics = self.chain.joint_physics
         known = {name: value if not isinstance(value, float) or math.isfinite(value) else None
                  for name, value in asdict(joint).items()}
         return known | {
             'viscous': float(physics.viscous[i]), 'coulomb': float(physics.coulomb[i]),
-            'link': {'name': self.chain.link_names[i], 'mass': link.mass,
+            'link': {'name': self.chain.link_names[body], 'mass': link.mass,
                      'first_moment': link.first_moment.tolist(), 'inertia': link.tensor.tolist()},
         }
 
@@ -206,21 +207,36 @@ class Inspection:
         return '\n'.join(lines)
 
     def _joints(self) -> str:
-        joints = self.chain.joints
-        places = [[_number(i, joint), joint.name, short(joint.b),
-                   short(math.degrees(joint.beta)), short(joint.d),
-                   short(math.degrees(joint.theta))] for i, joint in enumerate(joints)]
-        limits = [[_number(i, joint), joint.name, short(joint.lower), short(joint.upper),
+        chain = self.chain
+        limits = [[_number(number, joint), joint.name, short(joint.lower), short(joint.upper),
                    short(joint.velocity_limit), short(joint.effort_limit)]
-                  for i, joint in enumerate(joints)]
+                  for number, joint in zip(chain.numbers, chain.joints)]
+        return '\n'.join([
+            self._places() if chain.serial and not chain.followers else self._places_in_a_tree(),
+            '', 'Limits [rad or m, per s, N m or N]',
+            table(['i', 'joint', 'lower', 'upper', 'velocity', 'effort'], limits, left=2,
+                  shorten=1)])
+
+    def _places(self) -> str:
+        rows = [[_number(i, joint), joint.name, *_place(joint)]
+                for i, joint in enumerate(self.chain.joints, start=1)]
         return '\n'.join([
             'Joints: frame E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta) at q = 0;',
             'b, beta are a, alpha of modified DH (Craig, Khalil); q adds to theta or d',
-            table(['i', 'joint', 'b=a [m]', 'beta=alpha [deg]', 'd [m]', 'theta [deg]'], places,
-                  left=2, shorten=1), '',
-            'Limits [rad or m, per s, N m or N]',
-            table(['i', 'joint', 'lower', 'upper', 'velocity', 'effort'], limits, left=2,
-                  shorten=1)])
+            table(['i', 'joint', 'b=a [m]', 'beta=alpha [deg]', 'd [m]', 'theta [deg]'], rows,
+                  left=2, shorten=1)])
+
+    def _places_in_a_tree(self) -> str:
+        rows = [[_number(i, joint), joint.name, str(parent), _degrees(joint.gamma),
+                 short(joint.epsilon), *_place(joint)]
+                for i, (joint, parent) in enumerate(zip(self.chain.moving, self.chain.parents),
+                                                    start=1)]
+        return '\n'.join([
+            'Joints: frame E_i in E_parent (0 = base), at q = 0, is Rz(gamma) Tz(epsilon)',
+            'Tx(b) Rx(beta) Tz(d) Rz(theta) (Khalil & Dombre, chapter 10; b, beta are a,',
+            'alpha of modified DH); q adds to theta or d; metres and degrees',
+            table(['i', 'joint', 'parent', 'gamma', 'epsilon', 'b', 'beta', 'd', 'theta'], rows,
+                  left=2, shorten=1)])
 
     def _bodies(self) -> str:
         physics, places = self.chain.joint_physics, self.chain.numbers
@@ -277,8 +293,16 @@ def _rounded(text: str) -> str:
     return re.sub(r'\d+\.\d{6,}(e[-+]?\d+)?', lambda number: f'{float(number[0]):.6g}', text)
 
 
-def _number(i: int, joint: Joint) -> str:
-    return f'{i + 1} {joint.type[0].upper()}'
+def _number(number: int, joint: Joint) -> str:
+    return f'{number} {joint.type[0].upper()}'
+
+
+def _degrees(angle: float) -> str:
+    return short(math.degrees(angle))
+
+
+def _place(joint: Joint) -> list[str]:
+    return [short(joint.b), _degrees(joint.beta), short(joint.d), _degrees(joint.theta)]
 
 
 def _length(value: float) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.chain.urdf.xacro_file import XacroFile
+from robot_dynamics_ros.cli.support.output import readers_may_leave
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 
@@ -53,17 +54,20 @@ COMMANDS = (
             'robot.urdf --joints joints.yaml --duration 20 -o excitation'),
     Command('calibrate', 'cli.calibrate', 'drive a running calibration node from a terminal',
             '--node /calibration'),
-    Command('identify', 'cli.identify', 'minimal parameters, rotors and friction from recordings',
+    Command('identify', 'cli.recordings.identify',
+            'minimal parameters, rotors and friction from recordings',
             'recording.csv --urdf robot.urdf --joints joints.yaml -o identified'),
-    Command('compare', 'cli.compare', 'show how two parameter files differ',
+    Command('compare', 'cli.recordings.compare', 'show how two parameter files differ',
             'monday/parameters.yaml friday/parameters.yaml'),
-    Command('payload', 'cli.payload', 'payload of a robot, from a recording with it',
+    Command('payload', 'cli.recordings.payload', 'payload of a robot, from a recording with it',
             'loaded.csv --urdf robot.urdf --parameters identified/parameters.yaml'),
-    Command('gains', 'cli.gains', 'torque per unit of effort, from a payload of known mass',
+    Command('gains', 'cli.recordings.gains',
+            'torque per unit of effort, from a payload of known mass',
             'unloaded.csv loaded.csv --urdf robot.urdf --mass 2.5 --com 0 0 0.06 -o joints.yaml'),
     Command('presets', 'cli.presets', 'list what drivers of known robots put into effort',
             'ur_driver_currents'),
-    Command('convert', 'cli.convert', 'convert a recording between rosbag2, CSV and npz',
+    Command('convert', 'cli.recordings.convert',
+            'convert a recording between rosbag2, CSV and npz',
             'bag_folder recording.csv --urdf robot.urdf'),
     Command('generate', 'cli.generate', 'write one function of a robot as stand-alone C or Python',
             'robot.urdf --function torque --language c -o torque.c'),
@@ -84,7 +88,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return its exit code; wrong input is one line and code 2."""
+    """
+    Run one subcommand and return its exit code; wrong input is one line and code 2.
+
+    A reader that leaves (``| head``) changes nothing: files are written, and there is no error.
+    """
+    with readers_may_leave():
+        return _run(sys.argv[1:] if arguments is None else arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     # read when numpy is loaded; for matrices as small as ours, threads only wait for each other
     os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     parser = _Parser(
@@ -92,8 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         'identify, compare.')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND')
-    words, xacro_arguments = _without_xacro_arguments(
-        sys.argv[1:] if arguments is None else arguments)
+    words, xacro_arguments = _without_xacro_arguments(arguments)
     for name, module, text, example in COMMANDS:
         subparser = subparsers.add_parser(
             name, help=text, description=text[0].upper() + text[1:],
@@ -117,9 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RobotDynamicsError as error:
         print(f'robot-dynamics {parsed.command}: {error}', file=sys.stderr)
         return BAD_INPUT
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         return 130
 

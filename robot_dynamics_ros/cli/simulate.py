@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,15 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import payload_inertia
+from robot_dynamics_ros.chain.urdf.document import read_text
 from robot_dynamics_ros.cli.support.arguments import (
     add_joints_argument,
     add_robot_arguments,
     weighed_robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.motion_table import motion_from_table
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
-from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.codegen.runtime.model import Model, compile_model
 from robot_dynamics_ros.control.adaptive.choice import AdaptiveSettings
 from robot_dynamics_ros.control.adaptive.unknown_parameters import GROUPS
@@ -91,6 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
     robot = weighed_robot_from_arguments(arguments)
     chain = robot.chain
     motion = _motion(arguments, chain)
+    if arguments.payload and len(chain.tips) > 1:
+        print(f'note: the payload is at {chain.tip}, the first of {chain.tip_names}; --tips gives '
+              'another order', file=sys.stderr)
     true = with_parameter_error(chain, arguments.parameter_error, arguments.seed)
     models = compile_model(chain), compile_model(true)
     if arguments.parameters is not None:
@@ -105,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
     if runs:
         print(summary(runs, arguments.payload))
         if arguments.output is not None:
-            write_recording(arguments.output, runs[-1].recording)
+            write_recording(arguments.output, runs[-1].recording,
+                            description=read_text(arguments.robot)[0].decode(errors='replace'))
         if arguments.plot is not None:
             plot(chain, runs, arguments.payload, arguments.plot)
     return 0 if len(runs) == len(names) else 1
@@ -195,7 +201,7 @@ def plot(chain: Chain, runs: Sequence[ClosedLoopRun], loads: Sequence[LoadChange
         errors = [1e3 * each.error_between(t, t + _SPAN) for t in begins]
         axes[0].semilogy(begins + 0.5 * _SPAN, errors, label=each.tracked.name, **styles[k])
     axes[0].set_ylabel(f'rms error over {_SPAN:g} s\n[mrad, mm]')
-    axes[0].legend(loc='upper left', fontsize=8, ncols=3)
+    axes[0].legend(loc='lower center', bbox_to_anchor=(0.5, 1.0), fontsize=8, ncols=4)
     axes[0].set_ylim(top=4.0 * axes[0].get_ylim()[1])  # room for the legend
     for each, mass in learned:
         axes[1].plot(each.tracked.times, mass, **styles[runs.index(each)])

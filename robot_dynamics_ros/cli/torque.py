@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     robot_from_arguments,
     weighed_robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.motion_table import Motion, motion_from_table
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
@@ -81,36 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-class Motion(NamedTuple):
-    """Times (N,) and joint motion (N, n)."""
-
-    t: Array
-    q: Array
-    qd: Array
-    qdd: Array
-
-
-def motion_from_table(source: CsvTable, chain: Chain) -> Motion:
-    """
-    Return the motion of a table; derivatives that it lacks are those of a cubic spline.
-
-    :raises TableError: a column is missing, or a number is.
-    """
-    t = source.time()
-    q = source.required_joints('q', chain.joint_names)
-    qd, qdd = (source.joints(prefix, chain.joint_names) for prefix in ('qd', 'qdd'))
-    for prefix, values in (('q', q), ('qd', qd), ('qdd', qdd)):
-        if values is not None and not np.all(np.isfinite(values)):
-            line, joint = np.argwhere(~np.isfinite(values))[0]
-            raise TableError(f'{source.source}:{line + 2}: {prefix}_{chain.joint_names[joint]} is '
-                             'not a finite number')
-    if qd is None:
-        qd = _derivative(source, t, q)
-    if qdd is None:
-        qdd = _derivative(source, t, qd)
-    return Motion(t, q, qd, qdd)
-
-
 def motor_motion(source: CsvTable, chain: Chain, stiffness: Array, motion: Motion) -> MotorMotion:
     """
     Return what the motors of elastic joints must do (Khalil & Dombre 9.35).
@@ -129,16 +99,6 @@ def motor_motion(source: CsvTable, chain: Chain, stiffness: Array, motion: Motio
     rates = make_interp_spline(motion.t, motion.qdd, degree)
     return ElasticModel(chain, stiffness).inverse(motion.q, motion.qd, motion.qdd,
                                                   rates(motion.t, 1), rates(motion.t, 2))
-
-
-def _derivative(source: CsvTable, t: Array, values: Array) -> Array:
-    """Return the time derivative of a cubic spline through the values."""
-    from scipy.interpolate import CubicSpline
-
-    if len(t) < 4:
-        raise TableError(f'{source.source}: {len(t)} samples are too few for derivatives; give '
-                         'at least 4, or columns qd_<joint> and qdd_<joint>')
-    return np.asarray(CubicSpline(t, values)(t, 1))
 
 
 def summary(chain: Chain, t: Array, tau: Array) -> str:

@@ -15,8 +15,8 @@ from robot_dynamics_ros.cli.support.arguments import (
     add_robot_arguments,
     robot_from_arguments,
 )
+from robot_dynamics_ros.cli.support.motion_table import motion_from_table
 from robot_dynamics_ros.cli.support.output import write_file
-from robot_dynamics_ros.cli.torque import motion_from_table
 from robot_dynamics_ros.errors import ChainError, ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.identified_urdf import identified_urdf
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters

@@ -52,3 +52,11 @@ def test_a_journal_that_the_power_has_spoiled_is_set_aside(folder):
         folder.keep_interrupted('slow motion', chain, '')
     assert folder.keep_interrupted('slow motion', chain, '') is None
     assert not path.exists()
+
+
+def test_a_name_that_no_folder_can_have_is_one_of_our_errors():
+    """A name of 5000 characters ended the calibration node with an OSError."""
+    folder = CalibrationFolder('x' * 5000)
+    assert not folder.exists
+    with pytest.raises(ParameterError, match='cannot be made'):
+        folder.begin('<robot/>', '', 'a', ChainChoice())

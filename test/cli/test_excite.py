@@ -2,6 +2,8 @@
 """robot-dynamics excite, as a user calls it."""
 
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +41,20 @@ def test_files_and_summary(tmp_path, capsys):
     np.testing.assert_allclose(point['velocities'], qd[123], atol=1e-11)
     np.testing.assert_allclose(point['accelerations'], qdd[123], atol=1e-11)
     assert (tmp_path / 'motion.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_a_joint_that_cannot_overcome_its_friction_is_named(tmp_path, capsys):
+    """The gripper of TALOS: friction 1 N m, effort limit 1 N m; the arm then hardly moves."""
+    robot = tmp_path / 'stiff.urdf'
+    limit = re.search(r'<joint name="joint_2".*?effort="([^"]*)"', Path(ARM).read_text(),
+                      re.S).group(1)
+    robot.write_text(re.sub(r'(<joint name="joint_2".*?)(</joint>)',
+                            rf'\1<dynamics damping="1" friction="{limit}"/>\2',
+                            Path(ARM).read_text(), flags=re.S))
+    assert main(['excite', str(robot), *QUICK, '-o', str(tmp_path / 'motion')]) == 0
+    assert 'joint_2: its friction takes' in capsys.readouterr().out
+    assert main(['excite', ARM, *QUICK, '-o', str(tmp_path / 'motion')]) == 0
+    assert 'its friction' not in capsys.readouterr().out
 
 
 def test_the_same_seed_writes_the_same_file(tmp_path):

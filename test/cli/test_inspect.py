@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from support.robots import ROBOTS, URDF_FOLDER, example_robot
 
+from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.chain.chain import Finding
+from robot_dynamics_ros.cli.inspect import Inspection
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.cli.support.findings import grouped_findings
 from robot_dynamics_ros.cli.support.terminal import shortened
@@ -19,7 +21,8 @@ DEMO = str(URDF_FOLDER / 'demo_arm.urdf')
 def test_every_bundled_robot_can_be_inspected(name, capsys):
     assert main(['inspect', str(URDF_FOLDER / f'{name}.urdf')]) == 0
     printed = capsys.readouterr()
-    assert name in printed.out and 'beta=alpha [deg]' in printed.out
+    assert name in printed.out
+    assert ('E_parent' if name == 'demo_two_arms' else 'beta=alpha [deg]') in printed.out
     assert max(map(len, printed.out.splitlines())) <= 80
     assert printed.err == ''
 
@@ -32,6 +35,34 @@ def test_json_has_the_promised_keys(capsys):
     assert [joint['name'] for joint in report['joints']] == [f'joint_{i}' for i in range(1, 8)]
     assert report['joints'][2]['d'] == 0.37
     assert report['joints'][0]['link']['mass'] == 3.6
+
+
+def test_joints_of_a_tree_have_parents():
+    inspection = Inspection(chain_from_urdf(URDF_FOLDER / 'demo_two_arms.urdf'))
+    lines = inspection.as_text().splitlines()
+    assert not any('E_(i-1)' in line for line in lines)
+    rows = [line.split() for line in lines if ' P  ' in line or ' R  ' in line]
+    assert ['11', 'R', 'right_joint_1', '1', '0', '0', '0', '90', '0.32', '0'] in rows
+    assert ['10', 'P', 'left_other_finger_joint', '8', '0', '0', '0', '90', '0', '0'] in rows
+    assert ['11', 'R', 'right_joint_1', '-2.9', '2.9', '2.4', '150'] in rows
+    joint = inspection.as_data()['joints'][9]
+    assert (joint['name'], joint['parent'], joint['link']['name']) == (
+        'right_joint_1', 1, 'right_link_1')
+
+
+@pytest.mark.parametrize(('group', 'joints'), [('left_arm', 7), ('arms', 14)])
+def test_a_group_of_an_srdf_chooses_joints(group, joints, tmp_path, capsys):
+    file = tmp_path / 'robot.srdf'
+    file.write_text("""<robot name="demo_two_arms">
+      <group name="left_arm"><chain base_link="torso" tip_link="left_hand"/></group>
+      <group name="right_arm"><chain base_link="torso" tip_link="right_hand"/></group>
+      <group name="arms"><group name="left_arm"/><group name="right_arm"/></group>
+    </robot>""")
+    words = ['inspect', str(URDF_FOLDER / 'demo_two_arms.urdf'), '--group', group]
+    assert main([*words, '--srdf', str(file), '--set', 'lin']) == 0
+    assert f'of {10 * joints} link parameters' in capsys.readouterr().out
+    assert main(words) == 2
+    assert '--group NAME needs --srdf FILE' in capsys.readouterr().err
 
 
 def test_minimal_parameters_and_the_self_check_are_reported(capsys):

@@ -2,7 +2,12 @@
 """The ``robot-dynamics`` command itself."""
 
 import argparse
+import os
+import subprocess
+import sys
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +38,37 @@ def test_the_help_shows_an_example_that_the_command_takes(command, capsys):
     parser = argparse.ArgumentParser(exit_on_error=False)
     import_module(f'robot_dynamics_ros.{command.module}').add_arguments(parser)
     parser.parse_args(command.example.split())
+
+
+@contextmanager
+def nobody_reads():
+    """Print into a pipe that nobody reads any more; within the test, as pytest has its own."""
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, 'w', buffering=1, encoding='utf-8') as stream, redirect_stdout(stream):
+        yield
+
+
+def test_files_are_written_although_nobody_reads_what_is_printed(tmp_path):
+    robot = Path(__file__).resolve().parents[2] / 'urdf' / 'planar_2r.urdf'
+    name = tmp_path / 'motion'
+    with nobody_reads():
+        assert main(['excite', str(robot), '--unchecked', '--candidates', '2', '--iterations',
+                     '1', '-o', str(name)]) == 0
+    assert sorted(each.suffix for each in tmp_path.iterdir()) == ['.csv', '.png', '.yaml']
+
+
+@pytest.mark.parametrize(('words', 'code'), [(['presets'], 0), ([], 0),
+                                             (['inspect', 'no_such_file'], 2)])
+def test_a_reader_that_has_left_does_not_change_the_exit_code(words, code):
+    with nobody_reads():
+        assert main(words) == code
+
+
+def test_a_process_whose_reader_has_left_says_nothing():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, '-m', 'robot_dynamics_ros.cli.main', '--help'],
+                          stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, '')

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers compared on the command line."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.errors import StateError
+from robot_dynamics_ros.estimation.recordings.files import read_description
 from robot_dynamics_ros.files.csv_table import write_csv_table
 
 ROBOT = str(URDF_FOLDER / 'planar_2r.urdf')
@@ -27,6 +30,21 @@ def errors(text):
     """Return the numbers of every controller in the table."""
     rows = [line.split() for line in text.splitlines()[2:] if line]
     return {row[0]: row[1:] for row in rows}
+
+
+def test_an_adaptive_law_learns_what_one_hand_of_two_carries(tmp_path, capsys):
+    t, names = np.linspace(0.0, 1.0, 21), ('left_joint_2', 'right_joint_2')
+    path = tmp_path / 'swing.csv'
+    write_csv_table(path, {'t': t, **{f'q_{name}': 0.2 * np.sin(np.pi * t)**2 for name in names}})
+    locks = [word for lock in ('*finger*', 'torso*', '*joint_[!2]') for word in ('--lock', lock)]
+    code = main(['simulate', str(URDF_FOLDER / 'demo_two_arms.urdf'), *locks, '--trajectory',
+                 str(path), '--payload', '1@0.3', '--controller', 'pid', '--controller',
+                 'slotine_li', '--tips', 'right_hand,left_hand'])
+    printed = capsys.readouterr()
+    assert code == 0
+    assert 'the payload is at right_hand, the first of right_hand, left_hand' in printed.err
+    found = errors(printed.out)
+    assert float(found['slotine_li'][1]) < 0.3 * float(found['pid'][1])
 
 
 def test_controllers_are_compared_with_a_load_that_appears(tmp_path, trajectory, capsys):
@@ -118,6 +136,8 @@ def test_the_stiffness_of_the_joints_file_bends_the_arm(tmp_path, trajectory, ca
         assert main([*words, '--joints', str(joints)]) == 0
         found.append(float(errors(capsys.readouterr().out)['computed_torque'][0]))
     assert found[1] > 1.2 * found[0]
+
+
 def test_what_was_simulated_can_be_identified(tmp_path, capsys):
     """From excite to identify on files alone: the arm differs from its URDF by 30 %."""
     motion, recording = str(tmp_path / 'motion'), str(tmp_path / 'recording.csv')
@@ -128,6 +148,13 @@ def test_what_was_simulated_can_be_identified(tmp_path, capsys):
     capsys.readouterr()
     assert main(['identify', recording, '--urdf', ROBOT, '-o', str(tmp_path)]) == 0
     assert 'PASSED' in capsys.readouterr().out
+
+
+def test_a_bag_holds_the_description_too(tmp_path, trajectory):
+    bag = tmp_path / 'bag'
+    assert main(['simulate', ROBOT, '--controller', 'pid', '--trajectory', trajectory, '-o',
+                 str(bag)]) == 0
+    assert read_description(bag) == Path(ROBOT).read_text(encoding='utf-8')
 
 
 def test_feedforward_with_identified_parameters_is_better_than_with_those_of_the_urdf(

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
     from robot_dynamics_ros.dynamics.minimal.regressor_columns import mlc_columns, split_columns
     from robot_dynamics_ros.dynamics.minimal.rotor_grouping import RotorGrouping, rotor_grouping
+    from robot_dynamics_ros.dynamics.minimal.structure import parameter_bound
     from robot_dynamics_ros.dynamics.recursions.regressor import standard_regressor
     from robot_dynamics_ros.errors import (
         ChainError,
@@ -141,6 +142,7 @@ _HOME = {
     'chain.joints_file': ('JointsFile', 'read_joints_file'),
     'picture.robot_picture': ('robot_picture',),
     'dynamics.minimal.mlc': ('minimal_parameters', 'MlcSet'),
+    'dynamics.minimal.structure': ('parameter_bound',),
     'dynamics.minimal.formula_export': ('latex_formulas', 'sympy_formulas'),
     'dynamics.minimal.rotor_grouping': ('rotor_grouping', 'RotorGrouping'),
     'codegen.runtime.model': ('compile_model', 'Model'),
@@ -205,8 +207,8 @@ __all__ = [
     'payload_inertia', 'JointPhysics', 'EffortSemantics', 'JointsFile', 'read_joints_file',
     'robot_picture',
     # minimal parameters
-    'minimal_parameters', 'MlcSet', 'rotor_grouping', 'RotorGrouping', 'latex_formulas',
-    'sympy_formulas',
+    'minimal_parameters', 'MlcSet', 'parameter_bound', 'rotor_grouping', 'RotorGrouping',
+    'latex_formulas', 'sympy_formulas',
     # compiled model
     'compile_model', 'Model', 'standalone_source', 'standalone_files', 'c_library',
     # formulations of the papers

@@ -2,6 +2,7 @@
 """Fixtures of all tests."""
 
 import os
+import signal
 
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
@@ -23,6 +24,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption('--require-ros') and (reason := ros_missing()):
         raise pytest.UsageError(reason)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # started in the background of a script: processes of tests would not hear Ctrl-C either
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
@@ -38,11 +42,13 @@ def ros(tmp_path, monkeypatch):
     from domain_coordinator import domain_id
     from support.ros import RosDomain
 
+    from robot_dynamics_ros.demo.node_processes import loopback
+
     with domain_id() as domain:
         monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
-        monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
         monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'ros_log'))
-        monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+        for name, value in loopback().items():
+            monkeypatch.setenv(name, value)
         ros_domain = RosDomain(domain, tmp_path)
         try:
             yield ros_domain

@@ -39,7 +39,7 @@ def imported_names(block):
 
 def run(script):
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
-                          cwd=ROOT, timeout=120)
+                          cwd=ROOT, timeout=500)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 #: A node has this long to end by itself after SIGINT [s].
@@ -38,6 +39,23 @@ def require_ros(advice: str) -> None:
     except ImportError as error:
         raise NodeError(f'the demo needs ROS 2 with robot_dynamics_interfaces: {advice}, or '
                         f'source the workspace that colcon has built; {error}') from error
+
+
+def loopback() -> dict[str, str]:
+    """
+    Return environment variables that keep ROS 2 on this machine, and discovery sure on a busy one.
+
+    Range LOCALHOST of Fast DDS uses shared memory, whatever FASTDDS_BUILTIN_TRANSPORTS says; see
+    config/fastdds_loopback.xml. Another middleware gets LOCALHOST.
+    """
+    from robot_dynamics_ros.nodes.support.runner import uses_fast_dds
+
+    profile = share_folder() / 'config' / 'fastdds_loopback.xml'
+    if not (profile.is_file() and uses_fast_dds()):
+        return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+    return {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT',  # as the profile says
+            'FASTRTPS_DEFAULT_PROFILES_FILE': str(profile),  # Fast DDS 2
+            'FASTDDS_DEFAULT_PROFILES_FILE': str(profile)}  # Fast DDS 3
 
 
 class NodeProcesses:
@@ -109,7 +127,7 @@ class NodeProcesses:
                  '/clock': f'{self._namespace}/clock'}
         for old, new in names.items():
             words += ['--remap', f'{old}:={new}']
-        environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        environment = {**os.environ, **loopback(),
                        'ROS_LOG_DIR': str(self._folder / 'log'), 'PYTHONUNBUFFERED': '1'}
         with self._output(node).open('wb') as output:
             # a session of its own: Ctrl-C in the terminal reaches the parent alone

@@ -121,6 +121,11 @@ class AdaptiveControllerNode(RobotNode):
         """True while the controller moves or holds the arm."""
         return self._stream is not None and self._stream.running
 
+    @property
+    def may_freeze(self) -> bool:
+        """False: torque commands have no names."""
+        return False
+
     def make_interfaces(self) -> None:
         """Create topics, services and timers."""
         p = self.settings
@@ -150,8 +155,20 @@ class AdaptiveControllerNode(RobotNode):
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
             p.joint_state_timeout, p.safe_end, p.fade, velocities, p.largest_error))
         self._published = -1
+        self._tell_of_presliding(robot)
         if p.enabled and self.active:
             self._stream.enable_when_ready()
+
+    def _tell_of_presliding(self, robot: Robot) -> None:
+        """Name the joints whose friction turns over a distance, which the laws do not know."""
+        distance = robot.model.joint_physics.presliding
+        joints = ([] if distance is None else
+                  [name for name, each in zip(robot.chain.joint_names, distance) if each > 0.0])
+        self.diagnostics.value('presliding left out', ', '.join(joints) or 'none')
+        if joints:
+            self.get_logger().warning(
+                f'presliding of {", ".join(joints)} is left out: with adaptive laws friction '
+                'turns at once at a reversal; feedforward of trajectories has it')
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Take over the arm, unless that is left to ~/enable."""

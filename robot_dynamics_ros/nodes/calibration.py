@@ -11,6 +11,7 @@ and when the node ends.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ class CalibrationNode(LearningNode):
         p, description = self.settings, self.description
         if self._run is not None and description == self._described:
             return  # sent again, by a restarted publisher for example
-        if p.payload and not (Path(p.folder) / 'parameters.yaml').is_file():
+        if p.payload and not os.path.isfile(Path(p.folder) / 'parameters.yaml'):
             raise ParameterError(f'{p.folder}: holds no parameters.yaml; calibrate the arm '
                                  'without payload first')
         if p.start and len(p.start) != len(robot.chain):

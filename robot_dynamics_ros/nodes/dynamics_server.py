@@ -89,15 +89,13 @@ class DynamicsServerNode(RobotNode):
             self._joints.subscribe(EffortSource(self, self.settings.effort_source))
 
     def use_robot(self, robot: Robot) -> None:
-        """Read the joint states of this robot from now on; the payload stays attached."""
+        """Read the joint states of this robot from now on."""
         names = robot.chain.joint_names
         thresholds = [declare_number(self, f'{_THRESHOLDS.name}.{name}', _THRESHOLDS.description)
                       for name in names]
         threshold = TorqueThreshold(names, np.array(
             [np.inf if value is None else value for value in thresholds]))
         self._source.use_robot(robot)
-        if self.robot is not None and self.robot.chain.tip == robot.chain.tip:
-            robot.carry(self.robot.payload)
         self._threshold = threshold
         self._joints.use_robot(robot.chain)
         self._monitor.restart()

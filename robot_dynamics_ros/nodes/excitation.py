@@ -6,11 +6,13 @@ The excitation node: plays a motion that excites all parameters of the robot.
 ``~/stop``; the played part of the motion on ``~/progress``. The motion comes from a file, or is
 designed as soon as the robot description is there. Either is played only if it keeps away from the
 robot itself, the floor and obstacles; so does the way to its start. The robot is stopped when it
-leaves the motion, when joint states stay away, and when the node ends.
+leaves the motion, when joint states stay away, and when the node ends. What the joints say while
+the motion is played is written into a recording, if one is named.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +27,11 @@ from robot_dynamics_ros.collision.motion import clearance
 from robot_dynamics_ros.collision.obstacles import read_obstacles
 from robot_dynamics_ros.collision.postures import free_path
 from robot_dynamics_ros.collision.scene import MARGIN, CollisionScene, Floor, collision_scene
-from robot_dynamics_ros.errors import CollisionError, RobotDynamicsError
+from robot_dynamics_ros.errors import CollisionError, RecordingError, RobotDynamicsError
 from robot_dynamics_ros.estimation.excitation.design import design_excitation
+from robot_dynamics_ros.estimation.excitation.limits import stuck_joints
+from robot_dynamics_ros.estimation.recordings.files import write_recording
+from robot_dynamics_ros.estimation.recordings.recording import Recording
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.motion.playing.player import (
@@ -54,6 +59,8 @@ PERIOD = 0.05
 ALLOWANCE, ALLOWANCE_PART = 0.001, 0.1
 #: Part of the motion between two lines in the log.
 LOGGED = 0.25
+#: Most joint states of a recording; later ones are left out.
+LONGEST = 500_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,9 @@ class ExcitationNodeSettings(RobotNodeSettings):
         '', 'YAML file of robot-dynamics excite; empty = design a motion')
     start_at_once: bool = setting(
         True, 'play as soon as the robot is there; false = wait for ~/start')
+    recording: str = setting(
+        '', 'recording of the motion to write for robot-dynamics identify: a new folder (rosbag2 '
+            'with the robot description), .csv or .npz; empty = none')
     exit_at_end: bool = setting(False, 'end the node after the motion')
     repetitions: int = setting(1, 'number of times the motion is played', minimum=1, maximum=1000)
     duration: float = setting(10.0, 'duration of a designed motion [s]', minimum=1.0,
@@ -105,7 +115,8 @@ class ExcitationNode(RobotNode):
         self._motion: Trajectory | None = None
         self._scene: CollisionScene | None = None  # None = not checked
         self._player: MotionPlayer | None = None
-        self._joints = JointStates(self)
+        self._joints = JointStates(self, self._keep)
+        self._kept: list[JointSample] = []
         self._wanted = self.settings.start_at_once
         self._logged = 0.0
 
@@ -113,7 +124,7 @@ class ExcitationNode(RobotNode):
         """Create topics and services."""
         self._output = self.create_publisher(JointTrajectory, '~/joint_trajectory', 10)
         self._progress = self.create_publisher(Float32, '~/progress', 10)
-        self._joints.subscribe()
+        self._joints.subscribe(newest=not self.settings.recording)
         self.create_service(Trigger, '~/start', self._on_start)
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_timer(PERIOD, self._on_tick)
@@ -121,6 +132,7 @@ class ExcitationNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Read or design the motion; a running one is stopped."""
         p = self.settings
+        self._refuse_to_overwrite()
         given = read_trajectory(p.trajectory_file) if p.trajectory_file else None
         scene = None if p.unchecked else self._make_scene(robot)
         if given is not None:
@@ -131,6 +143,8 @@ class ExcitationNode(RobotNode):
                                       share=p.share, seed=p.seed)
             if found.start_note:
                 self.get_logger().info(f'{found.start_note}; another start was chosen')
+            for line in stuck_joints(robot.chain, found.limits):
+                self.get_logger().warning(line)
             times = found.trajectory.times(RATE)
             motion = Trajectory(robot.chain.joint_names, times, *found.trajectory.sample(times))
             self.get_logger().info(f'designed a motion of {p.duration:g} s that excites '
@@ -227,7 +241,8 @@ class ExcitationNode(RobotNode):
         if measured is None or self._output.get_subscription_count() == 0:
             self.diagnostics.value('excitation', 'waiting for joint_states and a controller')
             return
-        self._wanted, self._logged = False, 0.0
+        self._wanted, self._logged, self._kept = False, 0.0, []
+        self._refuse_to_overwrite()
         self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
             approach=p.approach_duration, deviation=p.largest_deviation,
             timeout=p.joint_state_timeout), self._way)
@@ -255,10 +270,40 @@ class ExcitationNode(RobotNode):
         elif player.phase is not before or part >= self._logged + LOGGED:
             self._logged = part
             self.get_logger().info(f'{player.phase.value}: {100.0 * part:.0f} %')
-        if not player.running and self.settings.exit_at_end:
-            if player.phase is Phase.STOPPED:
-                self.fail(f'stopped: {player.reason}')
-            self.finished = True
+        if not player.running:
+            self._record()
+            if self.settings.exit_at_end:
+                if player.phase is Phase.STOPPED:
+                    self.fail(f'stopped: {player.reason}')
+                self.finished = True
+
+    def _keep(self, sample: JointSample) -> None:
+        """Keep what the joints say while the motion is played, for the recording."""
+        if (self.settings.recording and len(self._kept) < LONGEST and self._player is not None
+                and self._player.phase is Phase.PLAY and sample.time >= self._player.start):
+            self._kept.append(sample)
+
+    def _refuse_to_overwrite(self) -> None:
+        path = self.settings.recording
+        if path and os.path.exists(path):  # also of a name that no file can have
+            raise RecordingError(f'{one_line(path)}: exists already; name another recording')
+
+    def _record(self) -> None:
+        """Write the recording of what was played, if one is wanted."""
+        kept, self._kept, robot = self._kept, [], self.robot
+        if not kept or robot is None:
+            return
+        path = self.settings.recording
+        t, q, qd, effort = (np.array([getattr(each, key) for each in kept])
+                            for key in ('time', 'q', 'qd', 'effort'))
+        try:
+            write_recording(path, Recording(t, q, qd, effort, robot.chain.joint_names, path),
+                            description=self.description)
+            self.get_logger().info(f'recorded {len(kept)} joint states: {path}')
+        except RobotDynamicsError as error:
+            self.diagnostics.warn('recording', str(error))
+            if self.settings.exit_at_end:
+                self.fail(str(error))
 
     def _stop(self, reason: str) -> bool:
         """Brake the robot if this node moves it; return whether it did."""
@@ -266,6 +311,7 @@ class ExcitationNode(RobotNode):
             return False
         self._send(self._player.stop(self.now, reason))
         self._tell_stop(reason)
+        self._record()
         return True
 
     def _tell_stop(self, reason: str) -> None:

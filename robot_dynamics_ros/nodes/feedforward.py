@@ -131,6 +131,11 @@ class FeedforwardNode(RobotNode):
         """Number of relayed goals that the controller has accepted and not finished."""
         return 0 if self._relay is None else self._relay.executing
 
+    @property
+    def may_freeze(self) -> bool:
+        """True while trajectories are published: torque commands have no names."""
+        return bool(self.settings.mode == 'trajectory')
+
     def make_interfaces(self) -> None:
         """Create the topics."""
         p = self.settings

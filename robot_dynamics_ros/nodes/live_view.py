@@ -86,10 +86,10 @@ class LiveViewNode(RobotNode):
         self._estimate: MlcEstimate | None = None
         self._begin = time.monotonic()
         self._height = 0  # lines of the last view
-        self._history: list[tuple[float, MlcEstimate]] = []
+        self.history: list[tuple[float, MlcEstimate]] = []
         self._joint_states = JointStates(self, self._on_joint_state)
-        self._server: GuardedServer | None = None
-        self._page: LivePage | None = None
+        self.server: GuardedServer | None = None
+        self.page: LivePage | None = None
         self._called: dict[str, Any] = {}
         self._last_sample = -math.inf
 
@@ -111,7 +111,7 @@ class LiveViewNode(RobotNode):
         """Begin to serve the page; without viser there is the terminal."""
         p = self.settings
         try:
-            self._server = GuardedServer(port=p.page_port, address=p.page_address)
+            self.server = GuardedServer(port=p.page_port, address=p.page_address)
         except ViewError as error:
             self.get_logger().warning(f'no page in the browser: {error}')
             return
@@ -120,20 +120,20 @@ class LiveViewNode(RobotNode):
         if not is_local(p.page_address):
             self.get_logger().warning(f'the page is served on {p.page_address}: who knows the '
                                       'token can press its buttons, and nothing is encrypted')
-        self.stream.write(f'live page: {self._server.url}\n')
+        self.stream.write(f'live page: {self.server.url}\n')
         self.stream.flush()
         if self.robot is not None:
-            self._make_page(self._server, self.robot)
+            self._make_page(self.server, self.robot)
 
     def remove_interfaces(self) -> None:
         """Stop serving."""
-        self._page = None
+        self.page = None
         for client in self._called.values():
             self.destroy_client(client)
         self._called = {}
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        if self.server is not None:
+            self.server.close()
+            self.server = None
 
     def destroy_node(self) -> None:
         """Stop serving, and end the node."""
@@ -146,8 +146,8 @@ class LiveViewNode(RobotNode):
         self._text = LiveText(robot.estimate, plain=not encoding.startswith('utf'))
         self._state, self._estimate, self._last_sample = LiveState(robot), None, -math.inf
         self._joint_states.use_robot(robot.chain)
-        if self._server is not None:
-            self._make_page(self._server, robot)
+        if self.server is not None:
+            self._make_page(self.server, robot)
 
     def _make_page(self, server: GuardedServer, robot: Robot) -> None:
         drawn = drawn_robot(self.description, folders=self.settings.mesh_folders)
@@ -155,7 +155,7 @@ class LiveViewNode(RobotNode):
             self.get_logger().info(f'{len(drawn.findings)} links are drawn without their meshes; '
                                    'name their folders in mesh_folders')
         if self._state is not None:
-            self._page = LivePage(server, ViewedRobot(drawn, robot.chain), self._state,
+            self.page = LivePage(server, ViewedRobot(drawn, robot.chain), self._state,
                                   tuple(self._called))
 
     def clock_set_back(self) -> None:
@@ -168,9 +168,9 @@ class LiveViewNode(RobotNode):
     def come_to_rest(self) -> None:
         """Show the last estimate and write the history."""
         self._on_tick()
-        if self.settings.history_file and self._history:
+        if self.settings.history_file and self.history:
             try:
-                save_history(self.settings.history_file, self._history)
+                save_history(self.settings.history_file, self.history)
             except RobotDynamicsError as error:
                 self.get_logger().error(str(error))
 
@@ -194,9 +194,9 @@ class LiveViewNode(RobotNode):
     def _remember(self, time: float, estimate: MlcEstimate) -> None:
         """Keep an estimate for the history; a long one is kept at half the rate."""
         if self.settings.history_file:
-            self._history.append((time, estimate))
-        if len(self._history) > MOST_ESTIMATES:
-            del self._history[1::2]
+            self.history.append((time, estimate))
+        if len(self.history) > MOST_ESTIMATES:
+            del self.history[1::2]
 
     def _on_progress(self, message: Float32) -> None:
         if self._state is not None:
@@ -212,22 +212,22 @@ class LiveViewNode(RobotNode):
                     value.key: value.value for value in status.values}})
 
     def _on_page(self) -> None:
-        if self._page is None:
+        if self.page is None:
             return
-        for word in self._page.orders():
+        for word in self.page.orders():
             client = self._called[word]
             if not client.service_is_ready():
-                self._page.answer(word, False, f'no node offers {client.srv_name}')
+                self.page.answer(word, False, f'no node offers {client.srv_name}')
                 continue
             self.get_logger().info(f'{client.srv_name} is called from the page')
             client.call_async(Trigger.Request()).add_done_callback(
                 self.guarded(partial(self._on_answer, word)))
-        self._page.step()
+        self.page.step()
 
     def _on_answer(self, word: str, future: Any) -> None:
-        if self._page is not None and not future.cancelled():
+        if self.page is not None and not future.cancelled():
             response = future.result()
-            self._page.answer(word, response.success, response.message)
+            self.page.answer(word, response.success, response.message)
 
     def _on_tick(self) -> None:
         if self._estimate is None or self._text is None or self._state is None:

@@ -30,6 +30,7 @@ from robot_dynamics_ros.control.pid import GAIN_NAMES, PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.support.conversion import (
     joint_state,
+    named_tip,
     payload_from_message,
     seconds,
     stamp,
@@ -212,7 +213,11 @@ class SimulatedRobotNode(RobotNode):
     def _on_own_time(self) -> None:
         """Advance by the real time since the last tick, or less; never skip any."""
         p, cell, now = self.settings, self._cell, self.real_time
-        elapsed, self._last_tick = now - self._last_tick, now
+        elapsed = now - self._last_tick
+        # two ticks of a busy machine may come at once: no second state with the same stamp
+        if 0.0 <= p.real_time_factor * elapsed * p.simulation_rate < 1.0:
+            return
+        self._last_tick = now
         if cell is None or not self.active:
             return
         # faster than real time, a busy machine is slower, but loses no joint state
@@ -237,10 +242,12 @@ class SimulatedRobotNode(RobotNode):
             self._clock_topic.publish(Clock(clock=stamp(cell.time)))
         q, qd, effort = cell.measure()
         nothing = np.full_like(q, np.nan)
-        self._states.publish(joint_state(
+        message = joint_state(
             stamp(cell.time), cell.robot.chain.joint_names,
             nothing if 'effort' in p.missing_interfaces else effort, q=q,
-            qd=nothing if 'velocity' in p.missing_interfaces else qd))
+            qd=nothing if 'velocity' in p.missing_interfaces else qd)
+        message.header.frame_id = cell.robot.chain.base  # RViz draws no efforts without a frame
+        self._states.publish(message)
         return on_time
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
@@ -274,7 +281,8 @@ class SimulatedRobotNode(RobotNode):
             return response
         try:
             arm = self._cell.robot
-            arm.carry(payload_from_message(request.payload, arm.chain.tip))
+            tip = named_tip(request.payload, arm.chain)
+            arm.carry(payload_from_message(request.payload, tip), tip)
             response.success = True
         except RobotDynamicsError as error:
             response.message = str(error)

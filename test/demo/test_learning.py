@@ -53,7 +53,7 @@ def alive(marker):
 @pytest.mark.slow
 def test_a_calibrated_arm_tracks_better_than_the_urdf_and_pid_alone(start, tmp_path):
     folder = tmp_path / 'out'
-    process = start('--learning', '8', '--duration', '2', '-o', str(folder))
+    process = start('--learning', '5', '--duration', '2', '-o', str(folder))
     output, _ = process.communicate(timeout=900)
     assert process.returncode == 0, output
     alone, urdf, learned = (float(word) for word in re.search(
@@ -86,13 +86,13 @@ def test_a_calibrated_arm_tracks_better_than_the_urdf_and_pid_alone(start, tmp_p
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_demo_and_all_its_nodes(start, tmp_path, number):
     process = start('-o', str(tmp_path / 'out'))
-    end = time.monotonic() + 60.0
+    end = time.monotonic() + 240.0
     while len(alive(str(tmp_path))) < 3:
         assert time.monotonic() < end, 'the nodes did not start'
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.05)
     process.send_signal(number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=240)
     assert process.returncode != 0
     assert not alive(str(tmp_path))
 
@@ -102,7 +102,7 @@ def test_a_node_that_fails_ends_the_wait_with_its_output(ros, tmp_path):
         nodes.start('dynamics_server', {})
         nodes.start('tracking_experiment', {'output': ''})
         with pytest.raises(NodeError, match='parameter output'):
-            nodes.wait('tracking_experiment', 30.0)
+            nodes.wait('tracking_experiment', 240.0)
     assert nodes.exit_codes()['dynamics_server'] == 0
 
 
@@ -112,8 +112,11 @@ def test_a_node_may_end_once_it_was_waited_for_and_may_be_stopped_alone(ros, tmp
         nodes.start('dynamics_server', {}, node='second')
         ros.spin_until(lambda: {'first', 'second'} <= set(ros.node.get_node_names()),
                        'both nodes')
+        # there a node whose neighbour gets no processor for a second may stay undiscovered
+        maps = Path(f'/proc/{nodes._processes["first"].pid}/maps').read_text(encoding='utf-8')
+        assert '/dev/shm/fastrtps' not in maps
         nodes.stop('first')
         assert nodes.exit_codes() == {'first': 0, 'second': None}
         nodes.start('tracking_experiment', {'output': ''})
         with pytest.raises(NodeError, match='parameter output'):
-            nodes.wait('tracking_experiment', 30.0)
+            nodes.wait('tracking_experiment', 240.0)

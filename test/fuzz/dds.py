@@ -33,6 +33,7 @@ from fuzz.nodes import CONTROLLER, PLANAR
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf
+from robot_dynamics_ros.demo.node_processes import loopback
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message, stamp
 from robot_dynamics_ros.robot import load_robot
@@ -207,10 +208,8 @@ class DdsTarget:
         with (warnings.catch_warnings(), domain_id() as domain,
               tempfile.TemporaryDirectory(prefix='fuzz-dds-') as folder):
             warnings.simplefilter('ignore')  # of packages that are imported now
-            os.environ.update(
-                ROS_DOMAIN_ID=str(domain), ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
-                ROS_LOG_DIR=folder, FASTDDS_BUILTIN_TRANSPORTS='UDPv4',
-                OPENBLAS_NUM_THREADS='1')
+            os.environ.update(loopback(), ROS_DOMAIN_ID=str(domain), ROS_LOG_DIR=folder,
+                              OPENBLAS_NUM_THREADS='1')
             ros = RosDomain(domain, Path(folder))
             try:
                 fire = Fire(ros, folder, MODULES)

@@ -29,7 +29,7 @@ from robot_dynamics_ros import RobotDynamicsError
 #: Goals of one case.
 GOALS = 12
 #: Longest wait for an answer in this process [s].
-PATIENCE = 8.0
+PATIENCE = 60.0
 #: Name of the mode in NODES, and the action that it offers.
 RELAY, ACTION = 'feedforward_relay', '/feedforward/follow_joint_trajectory'
 
@@ -43,7 +43,7 @@ class Cell:
             rclpy.parameter.Parameter(key, value=value)
             for key, value in settings_of(RELAY).items()])
         self.node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        self.node._report = self.errors.append
+        self.node.report = self.errors.append
         self.node.trigger_configure()
         self.node.trigger_activate()
         self.peer = rclpy.create_node('peer', context=context, enable_rosout=False)

@@ -63,8 +63,8 @@ class Attack:
             rclpy.parameter.Parameter(key, value=value) for key, value in settings.items()],
             **options)
         self.node.stream = io.StringIO()
-        report = self.node._report
-        self.node._report = lambda error: (self.errors.append(error), report(error))
+        report = self.node.report
+        self.node.report = lambda error: (self.errors.append(error), report(error))
         self.node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
         self.node.trigger_configure()
         self.node.trigger_activate()

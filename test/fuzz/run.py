@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from fuzz.runner import Result, attempt, run
 
 #: Modules that each have a list TARGETS.
-MODULES = ('fuzz.file_targets', 'fuzz.geometry_targets', 'fuzz.generated_source',
+MODULES = ('fuzz.file_targets', 'fuzz.geometry_targets', 'fuzz.tree_targets',
+           'fuzz.generated_source',
            'fuzz.start_values', 'fuzz.messages', 'fuzz.goals', 'fuzz.memory', 'fuzz.dds')
 
 #: Memory of the process that reads [bytes]: an input that wants more must be refused.

@@ -74,7 +74,7 @@ def start(name, setting, kind, value, context):
     given = [Parameter(key, value=each) for key, each in settings_of(name).items()
              if key != setting]
     made = type(NODES[name][0].__name__, (NODES[name][0],), {
-        '_report': lambda self, error: unforeseen.append(error)})
+        'report': lambda self, error: unforeseen.append(error)})
     text = ''
     try:
         node = made(context=context, enable_rosout=False, parameter_overrides=[

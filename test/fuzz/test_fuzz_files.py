@@ -5,12 +5,13 @@ import os
 
 import pytest
 
-from fuzz import file_targets, generated_source, geometry_targets
+from fuzz import file_targets, generated_source, geometry_targets, tree_targets
 from fuzz.run import guarded
 from fuzz.runner import run
 from fuzz.target import Target
 
-TARGETS = {each.name: each for each in (*file_targets.TARGETS, *geometry_targets.TARGETS)}
+TARGETS = {each.name: each for module in (file_targets, geometry_targets, tree_targets)
+           for each in module.TARGETS}
 
 #: Tries of each target.
 TRIES = 60

@@ -293,3 +293,13 @@ def test_an_unforeseen_error_ends_control_with_the_weight_until_the_next_traject
     node.receive(motion_message())
     see(node)
     assert node.under_control
+
+
+@pytest.mark.parametrize('distance, joints', [
+    ('coulomb: 1.0', 'none'), ('presliding: 0.001', JOINTS[1])])
+def test_presliding_is_left_out_and_the_node_says_so(make, tmp_path, distance, joints):
+    path = tmp_path / 'joints.yaml'
+    path.write_text(f'format: 1\njoints:\n  {JOINTS[1]}: {{{distance}}}\n')
+    node = make(joints_file=str(path))
+    shown = {each.key: each.value for each in node.diagnostics.status().values}
+    assert shown['presliding left out'] == joints

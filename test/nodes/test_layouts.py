@@ -14,6 +14,7 @@ skip_without_ros()
 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support.messages import published
 
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.excitation import ExcitationNode
@@ -24,6 +25,48 @@ from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
 pytestmark = pytest.mark.ros
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
+
+#: Panels of Foxglove (and of Lichtblick, which is open) and the keys that they read; others are
+#: silently ignored, as the title of a plot once was.
+PANELS = {
+    '3D': {'followTf', 'scene', 'transforms', 'topics', 'layers'},
+    'DiagnosticSummary': {'minLevel', 'pinnedIds', 'hardwareIdFilter', 'topicToRender',
+                          'sortByLevel'},
+    'Gauge': {'foxglovePanelTitle', 'path', 'minValue', 'maxValue', 'colorMap', 'colorMode',
+              'gradient', 'reverse'},
+    'RawMessages': {'topicPath', 'diffEnabled', 'diffMethod', 'diffTopicPath',
+                    'showFullMessageForDiff'},
+    'Plot': {'foxglovePanelTitle', 'paths', 'showXAxisLabels', 'showYAxisLabels', 'yAxisLabel',
+             'showLegend', 'legendDisplay', 'isSynced', 'xAxisVal', 'followingViewWidth'},
+}
+SERIES = {'value', 'enabled', 'timestampMethod', 'label', 'color'}
+
+#: Elements of a layout of PlotJuggler with the attributes that it reads, and what is inside them.
+ELEMENTS = {
+    'root': (set(), {'tabbed_widget', 'use_relative_time_offset'}),
+    'tabbed_widget': ({'name', 'parent'}, {'Tab', 'currentTabIndex'}),
+    'Tab': ({'containers', 'tab_name'}, {'Container'}),
+    'Container': (set(), {'DockSplitter'}),
+    'DockSplitter': ({'count', 'orientation', 'sizes'}, {'DockArea'}),
+    'DockArea': ({'name'}, {'plot'}),
+    'plot': ({'flip_x', 'flip_y', 'mode', 'style'}, {'range', 'limitY', 'curve'}),
+    'range': ({'bottom', 'left', 'right', 'top'}, set()),
+    'limitY': (set(), set()),
+    'curve': ({'color', 'name'}, set()),
+    'currentTabIndex': ({'index'}, set()),
+    'use_relative_time_offset': ({'enabled'}, set()),
+}
+
+#: Properties of the displays of RViz, by the names that its source gives them.
+DISPLAY = {'Class', 'Name', 'Enabled'}
+QUALITY = {'Value', 'Depth', 'Durability Policy', 'History Policy', 'Reliability Policy'}
+PROPERTIES = {
+    'Grid': {'Cell Size', 'Plane Cell Count', 'Alpha'},
+    'RobotModel': {'Description Source', 'Description Topic', 'Visual Enabled',
+                   'Collision Enabled', 'Mass Properties'},
+    'TF': {'Marker Scale'},
+    'Effort': {'Topic'},
+}
 
 
 @pytest.fixture
@@ -52,6 +95,9 @@ def test_foxglove_plots_what_is_published(topics):
         return [part] if isinstance(part, str) else [*leaves(part['first']),
                                                      *leaves(part['second'])]
     assert sorted(leaves(layout['layout'])) == sorted(panels)
+    for name, panel in panels.items():
+        assert set(panel) <= PANELS[name.partition('!')[0]], name
+        assert all(set(path) == SERIES for path in panel.get('paths', ())), name
     paths = [path['value'] for panel in panels.values() for path in panel.get('paths', ())]
     paths.append(panels['Gauge!progress']['path'])
     assert len(paths) > 10
@@ -77,6 +123,9 @@ def test_plotjuggler_plots_what_is_published(topics):
             assert JointState.get_fields_and_field_types()[rest] == 'sequence<double>'
         else:
             assert has(topics[topic], rest), curve
+    for element in root.iter():
+        attributes, inside = ELEMENTS[element.tag]
+        assert set(element.keys()) == attributes and {each.tag for each in element} <= inside
     for splitter in root.iter('DockSplitter'):
         areas = splitter.findall('DockArea')
         assert int(splitter.get('count')) == len(areas) == len(splitter.get('sizes').split(';'))
@@ -86,10 +135,22 @@ def test_rviz_shows_what_is_published(topics):
     layout = yaml.safe_load((CONFIG / 'robot_dynamics.rviz').read_text(encoding='utf-8'))
     displays = {each['Class'].rpartition('/')[2]: each
                 for each in layout['Visualization Manager']['Displays']}
-    assert {'Grid', 'RobotModel', 'TF', 'Effort'} == set(displays)
+    assert set(PROPERTIES) == set(displays)
+    for name, display in displays.items():
+        assert set(display) - DISPLAY <= PROPERTIES[name], name
+        assert all(set(topic) == QUALITY for topic in
+                   [display[key] for key in ('Topic', 'Description Topic') if key in display])
     assert topics[displays['RobotModel']['Description Topic']['Value']] is String
     assert displays['RobotModel']['Description Topic']['Durability Policy'] == 'Transient Local'
     assert topics[displays['Effort']['Topic']['Value']] is JointState
+
+
+def test_joint_states_have_a_frame_without_which_rviz_draws_no_efforts(make_node, planar):
+    robot = make_node(SimulatedRobotNode, now=100.0, robot_description=planar)
+    states = published(robot, '/joint_states')
+    robot.now += 0.01
+    robot.tick(0.01)
+    assert states[-1].header.frame_id == 'base_link'
 
 
 def test_the_check_sees_a_field_that_does_not_exist():

@@ -19,6 +19,7 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.nodes.live_view import LiveViewNode
 from robot_dynamics_ros.nodes.support.conversion import estimate_to_message, stamp
+from robot_dynamics_ros.view.live_page import RATE
 from robot_dynamics_ros.view.live_text import LiveText
 
 pytestmark = pytest.mark.ros
@@ -135,10 +136,10 @@ def test_a_long_history_is_thinned_out_and_none_is_kept_without_a_file(
         message = estimate_to_message(learned(node, 1.0), stamp(float(k)))
         node.receive(message)
         forgetful.receive(message)
-        assert len(node._history) <= 10
-    times = [time for time, _ in node._history]
+        assert len(node.history) <= 10
+    times = [time for time, _ in node.history]
     assert times[0] == 1.0 and times[-1] > 35.0 and np.all(np.diff(times) > 0.0)
-    assert forgetful._history == []
+    assert forgetful.history == []
 
 
 def test_the_address_of_the_page_is_printed_once_and_is_local(page_node):
@@ -147,7 +148,7 @@ def test_the_address_of_the_page_is_printed_once_and_is_local(page_node):
 
 
 def test_the_page_shows_what_comes(page_node):
-    node, page = page_node, page_node._page
+    node, page = page_node, page_node.page
     node.receive(JointState(name=['joint_1', 'joint_2'], position=[0.5, 0.25],
                             velocity=[0.0, 0.0], effort=[1.0, 1.0]))
     node.receive(estimate_to_message(learned(node, 1.0), stamp(1.0)))
@@ -159,8 +160,8 @@ def test_the_page_shows_what_comes(page_node):
     assert state.positions == {'joint_1': 0.5, 'joint_2': 0.25}
     assert state.estimate.samples == 1234 and state.motion == 0.5
     assert state.messages == {'identification': {'': 'running', 'k': 'v'}}
-    page._show_tables()
-    assert 'LEARNING' in page._head.content and 'running' in page._nodes.content
+    page.show_tables()
+    assert 'LEARNING' in page.headline.content and 'running' in page.nodes.content
 
 
 def test_a_button_of_the_page_calls_its_service(page_node, ros):
@@ -172,32 +173,32 @@ def test_a_button_of_the_page_calls_its_service(page_node, ros):
         return response
     ros.node.create_service(Trigger, 'save', save)
     ros.spin_until(node._called['save'].service_is_ready, 'the service is found')
-    node._page._on_button('save')
-    node._page._on_button('reset')
-    node._on_page()
-    assert 'no node offers' in node._page._answer.content
+    node.page.press('save')
+    node.page.press('reset')
+    node.tick(1.0 / RATE)
+    assert 'no node offers' in node.page.reply.content
     ros.spin_until(lambda: called, 'the service is called')
     from rclpy.executors import SingleThreadedExecutor
     executor = SingleThreadedExecutor(context=ros.node.context)
     executor.add_node(node)
     for _ in range(200):
         executor.spin_once(0.05)
-        if 'written.yaml' in node._page._answer.content:
+        if 'written.yaml' in node.page.reply.content:
             break
     executor.remove_node(node)
-    assert 'written.yaml' in node._page._answer.content
+    assert 'written.yaml' in node.page.reply.content
     assert len(called) == 1
 
 
 def test_the_page_ends_with_the_node_and_comes_back(page_node):
     node = page_node
-    first, node.stream = node._server, io.StringIO()
+    first, node.stream = node.server, io.StringIO()
     node.trigger_deactivate()
     node.trigger_cleanup()
-    assert node._server is None and node._page is None and node._called == {}
+    assert node.server is None and node.page is None and node._called == {}
     assert first.viser._websock_server._stop_event.is_set()
     node.trigger_configure()
-    assert node._server.token != first.token and node._page is not None
+    assert node.server.token != first.token and node.page is not None
 
 
 def test_without_a_page_there_is_the_terminal(make_node, planar, capfd):

@@ -42,7 +42,7 @@ def run_without(tmp_path):
             HIDE.format(package=package, as_folder=as_folder, root=str(ROOT)))
         paths = os.pathsep.join([str(tmp_path), str(ROOT)])
         return subprocess.run([sys.executable, *words], capture_output=True, text=True,
-                              cwd=tmp_path, env={**os.environ, 'PYTHONPATH': paths}, timeout=120)
+                              cwd=tmp_path, env={**os.environ, 'PYTHONPATH': paths}, timeout=500)
     return run
 
 

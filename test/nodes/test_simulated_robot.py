@@ -181,7 +181,9 @@ def test_in_lockstep_every_joint_state_waits_for_its_efforts(make_node, planar):
                      publish_rate=100.0)
     states, clock = published(node, '/joint_states'), published(node, '/clock')
     for _ in range(3):
+        node.real_time += 0.01
         node.tick(0.01)
+        node.tick(0.01)  # at once: no second state with the same stamp
     assert len(states) == 3, 'nobody commands efforts yet'
     for _ in range(3):
         node.receive(Float64MultiArray(data=[1.0, 2.0]))
@@ -196,6 +198,7 @@ def test_in_lockstep_every_joint_state_waits_for_its_efforts(make_node, planar):
     node.tick(0.01)
     assert len(states) == 7
     node.receive(motion_message())
-    node.tick(0.01)
-    node.tick(0.01)
+    for _ in range(2):
+        node.real_time += 0.01
+        node.tick(0.01)
     assert len(states) == 9

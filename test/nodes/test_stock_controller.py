@@ -112,10 +112,15 @@ def test_the_first_motion_is_as_good_as_the_second(make_cell):
 
 
 def test_an_arm_that_has_just_been_activated_does_not_sag(make_cell):
+    # it falls by 0.3 mrad in a millisecond: the first state must be enough
     cell = make_cell(settled=False)
     _, _, error = cell.run(2.0)
-    assert np.abs(error).max() < 0.02
+    assert np.abs(error).max() < 0.004
     assert len(cell.messages) == 1
+    cell.controller.stop()  # the integral is empty: all of the weight is gone
+    _, _, error = cell.run(2.0)
+    assert np.abs(error).max() < 0.004
+    assert len(cell.messages) == 2
 
 
 @pytest.mark.parametrize('moving', [False, True], ids=['at rest', 'moving'])
@@ -171,7 +176,8 @@ def test_after_a_cancel_the_weight_is_held(make_cell, moving):
     assert len(cell.messages) == 2
     np.testing.assert_array_equal(cell.last.positions[0], held)
     assert np.abs(error[-1]).max() < 0.002
-    assert np.abs(error).max() < (0.05 if moving else 0.01)
+    # on the way the momentum is left, which the controller stops with its feedback alone
+    assert np.abs(error).max() < (0.015 if moving else 0.004)
 
 
 class RelayingNode(InformedNode):

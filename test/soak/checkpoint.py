@@ -29,7 +29,7 @@ def kills(ros, folder, duration, seed=1):
     rng, checkpoint = np.random.default_rng(seed), Path(folder) / 'kills.npz'
     source = ros.start('soak.joint_state_source', '200', '')
     node = _identification(ros, folder, checkpoint)
-    ros.spin_until(checkpoint.exists, 'the first checkpoint', 60.0)
+    ros.spin_until(checkpoint.exists, 'the first checkpoint')
     rounds = lost = 0
     end = time.monotonic() + duration
     while rounds == 0 or time.monotonic() < end:
@@ -39,7 +39,7 @@ def kills(ros, folder, duration, seed=1):
         spin_for(ros, rng.uniform(0.0, 0.5))
         ros.kill(node)
         node = _identification(ros, folder, checkpoint)
-        ros.spin_until(lambda node=node: 'robot planar_2r' in node.output, 'the restart', 60.0)
+        ros.spin_until(lambda node=node: 'robot planar_2r' in node.output, 'the restart')
         rounds += 1
         lost += 'resumed from' not in node.output or _samples(ros) < known
     return [Row('kill -9 with checkpoint', f'{rounds} kills, {lost} times more lost than the last '
@@ -69,7 +69,7 @@ def bad_disk(ros, folder, *, full):
         checkpoint, counters = disk / 'state.npz', Counters(ros)
         source = ros.start('soak.joint_state_source', '200', '')
         node = _identification(ros, folder, checkpoint)
-        ros.spin_until(checkpoint.exists, 'the first checkpoint', 60.0)
+        ros.spin_until(checkpoint.exists, 'the first checkpoint')
         spin_for(ros, 1.0)
         if full:
             with (disk / 'filler').open('wb', buffering=0) as filler:
@@ -100,7 +100,7 @@ def shared_checkpoint(ros, folder, duration=5.0):
     checkpoint = Path(folder) / 'shared.npz'
     source = ros.start('soak.joint_state_source', '200', '')
     nodes = [_identification(ros, folder, checkpoint, node) for node in ('one', 'two')]
-    ros.spin_until(checkpoint.exists, 'the first checkpoint', 60.0)
+    ros.spin_until(checkpoint.exists, 'the first checkpoint')
     end, looks, broken = time.monotonic() + duration, 0, 0
     while time.monotonic() < end:
         spin_for(ros, 0.05)
@@ -112,7 +112,7 @@ def shared_checkpoint(ros, folder, duration=5.0):
             broken += 1
     clean = stop(ros, source, *nodes)
     again = _identification(ros, folder, checkpoint)
-    ros.spin_until(lambda: 'resumed from' in again.output, 'the resumed node', 60.0)
+    ros.spin_until(lambda: 'resumed from' in again.output, 'the resumed node')
     left = [path.name for path in Path(folder).glob('*.tmp*')]
     return [Row('two nodes on one checkpoint', f'{looks} looks, {broken} broken; a third node '
                 f'resumes; files left over: {len(left)}',

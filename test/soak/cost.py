@@ -34,7 +34,7 @@ def cost(ros, folder, robots, rate, *, together, duration=5.0):
                    for name in names]
     keys = [f'{name.lstrip("/")}/dynamics_server' for name in names]
     for key in keys:
-        ros.spin_until(lambda key=key: counters.heard_since(key, 0.0), key, 180.0)
+        ros.spin_until(lambda key=key: counters.heard_since(key, 0.0), key)
     source = ros.start('soak.joint_state_source', str(rate), *names)
     ros.wait_for_publishers(f'{names[-1]}/joint_states')
     spin_for(ros, 2.0)

@@ -58,7 +58,7 @@ def load(ros, folder, duration):
     source = ros.start('soak.joint_state_source', '1000', '')
     for name in names:
         ros.spin_until(lambda name=name: counters.count(name) or counters.count(name, 'samples'),
-                       name, 60.0)
+                       name)
     spin_for(ros, min(0.25 * duration, 30.0))  # caches and histories fill
     before = {name: (processor_time(node), counters.count(name)) for name, node in nodes.items()}
     times, sizes = [time.monotonic()], {name: [memory(node)] for name, node in nodes.items()}
@@ -72,7 +72,7 @@ def load(ros, folder, duration):
         processor, count = before[name]
         # counts are told once a second, later on a busy machine
         ros.spin_until(lambda name=name, count=count: counters.input_rate(name, count, 1.0) > 0.0,
-                       f'{name} at work', 60.0)
+                       f'{name} at work')
         rate = counters.input_rate(name, count, elapsed)
         share = 100 * (processor_time(node) - processor) / elapsed
         rows.append(Row(
@@ -92,7 +92,7 @@ def bursts(ros, folder, duration):
     node = ros.start(f'{NODES}{name}', *parameters(folder, robot_description=PLANAR,
                                                    publish_shares=True))
     topic = ros.node.create_publisher(JointState, 'joint_states', 10)
-    ros.spin_until(topic.get_subscription_count, 'the subscriber', 60.0)
+    ros.spin_until(topic.get_subscription_count, 'the subscriber')
     end, sent, first = time.monotonic() + duration, 0, memory(node)
     while sent == 0 or time.monotonic() < end:
         for _ in range(2000):
@@ -142,7 +142,7 @@ def descriptions(ros, folder, count=300):
     """Many new robots: the last one counts, memory stays."""
     server = ros.start(f'{NODES}dynamics_server', *parameters(folder, base=''))
     topic = ros.node.create_publisher(String, 'robot_description', LATCHED)
-    ros.spin_until(topic.get_subscription_count, 'the subscriber', 60.0)
+    ros.spin_until(topic.get_subscription_count, 'the subscriber')
     quarter = 0.0
     for i in range(count):
         topic.publish(String(data=PLANAR.replace(MASS, f'<mass value="{1.0 + 0.01 * i}"/>')))
@@ -159,7 +159,7 @@ def descriptions(ros, folder, count=300):
                           GetDynamics.Request(position=[0.0, 0.0]))
         return answer.success and abs(answer.gravity[0] - _gravity()) < 1e-9
 
-    ros.spin_until(last_counts, 'the last description', 60.0)
+    ros.spin_until(last_counts, 'the last description')
     ros.node.destroy_publisher(topic)
     loaded = server.output.count('robot planar_2r')
     return [Row(f'{count} new descriptions', f'{loaded} loaded (a newer one replaces one that '
@@ -182,4 +182,4 @@ def _settled(ros, process):
         spin_for(ros, 0.3)
         return calm
 
-    ros.spin_until(idle, 'the node to come to rest', 120.0)
+    ros.spin_until(idle, 'the node to come to rest')

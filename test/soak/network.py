@@ -19,7 +19,10 @@ LOSS, DELAY = 0.05, 0.02
 
 def python(*words, host=None):
     """Start a Python module, on a host if there is one."""
-    environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
+    environment = {**{name: value for name, value in os.environ.items()
+                      if not name.endswith('_DEFAULT_PROFILES_FILE')},  # that of the loopback
+                   'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
+                   'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',  # memory would be a way past the wire
                    'PYTHONPATH': os.pathsep.join([str(TEST_FOLDER),
                                                   os.environ.get('PYTHONPATH', '')])}
     where = ['ip', 'netns', 'exec', host] if host else []

@@ -20,6 +20,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 from domain_coordinator import domain_id
 from support.ros import RosDomain
 
+from robot_dynamics_ros.demo.node_processes import loopback
 from soak import checkpoint, load, network
 from soak.cost import cost
 from soak.measuring import Row
@@ -53,9 +54,7 @@ def plan(minutes):
 def run(name, scenario):
     """Return the rows of a scenario in a domain of its own; a failure is a row, too."""
     with domain_id() as domain, tempfile.TemporaryDirectory() as folder:
-        os.environ.update(ROS_DOMAIN_ID=str(domain), ROS_LOG_DIR=folder,
-                          ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST',
-                          FASTDDS_BUILTIN_TRANSPORTS='UDPv4')
+        os.environ.update(loopback(), ROS_DOMAIN_ID=str(domain), ROS_LOG_DIR=folder)
         ros = None
         try:
             ros = RosDomain(domain, Path(folder))

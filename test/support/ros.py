@@ -14,8 +14,9 @@ from rclpy.executors import SingleThreadedExecutor
 
 TEST_FOLDER = Path(__file__).resolve().parent.parent
 
-#: Longest wait for something that normally takes a fraction of a second [s].
-PATIENCE = 120.0
+#: Longest wait for something that normally takes a fraction of a second [s]; a node that gets a
+#: thirtieth of a processor needs minutes to start.
+PATIENCE = 240.0
 #: What was sent and not answered is sent once more after this time [s].
 RESEND = 5.0
 
@@ -48,6 +49,15 @@ class NodeProcess:
     def exit_code(self):
         """Exit code, or None while it runs."""
         return self._process.poll()
+
+    @property
+    def processor_time(self):
+        """What the process has used so far [s]: little = it has hardly begun; '?' = it is gone."""
+        try:
+            fields = Path(f'/proc/{self.pid}/stat').read_text().rpartition(')')[2].split()
+        except OSError:
+            return '?'
+        return sum(map(int, fields[11:13])) / os.sysconf('SC_CLK_TCK')
 
     def wait_for_library(self, name, patience=PATIENCE):
         """Wait until the process has loaded a shared library with this in its path."""
@@ -208,5 +218,6 @@ class RosDomain:
             rclpy.shutdown(context=self._context)
 
     def _report(self):
-        return '\n'.join(f'--- {process.module} (exit code {process.exit_code})\n{process.output}'
+        return '\n'.join(f'--- {process.module} (exit code {process.exit_code}, processor time '
+                         f'{process.processor_time} s)\n{process.output}'
                          for process in self._processes)

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 #: Longest wait for programs of others to come up or to end [s].
-PATIENCE = 120.0
+PATIENCE = 240.0
 
 
 def stack_missing(packages, programs=('ros2',)):

@@ -16,9 +16,9 @@ from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
 from robot_dynamics_ros.nodes.support.services import SERVICE
 
 #: No answer for this long: those that are missing were forgotten [s].
-SILENCE = 40.0
+SILENCE = 120.0
 #: Longest wait for the server [s].
-PATIENCE = 120.0
+PATIENCE = 240.0
 REQUESTS = {'get_dynamics': (GetDynamics, {'position': [0.1, 0.2]}), 'get_mlc': (GetMlc, {})}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -147,9 +147,21 @@ def joint_state(time: Time, names: Sequence[str], effort: Array, *, q: Array | N
 
 
 def named_tip(message: InertiaStamped, chain: Chain) -> str:
-    """Return the tip link that a payload names as its frame; the first tip if it names none."""
+    """
+    Return the tip link that a payload names as its frame; that of a single tip if it names none.
+
+    :raises ParameterError: the robot has several tips, and it names none of them.
+    """
     names = [tip.link for tip in chain.tips]
-    return message.header.frame_id if message.header.frame_id in names else chain.tip
+    frame = message.header.frame_id
+    if frame not in names and len(names) > 1:
+        _refuse_frame(frame, names)
+    return frame if frame in names else chain.tip
+
+
+def _refuse_frame(frame: str, tips: Sequence[str]) -> NoReturn:
+    names = "' or '".join(tips)
+    raise ParameterError(f"payload: frame_id is '{frame}', expected the tip link '{names}'")
 
 
 def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:
@@ -162,7 +174,7 @@ def payload_from_message(message: InertiaStamped, tip: str) -> Inertia:
     """
     frame, body = message.header.frame_id, message.inertia
     if frame != tip and body.m != 0.0:
-        raise ParameterError(f"payload: frame_id is '{frame}', expected the tip link '{tip}'")
+        _refuse_frame(frame, [tip])
     centre = [body.com.x, body.com.y, body.com.z]
     tensor = [[body.ixx, body.ixy, body.ixz], [body.ixy, body.iyy, body.iyz],
               [body.ixz, body.iyz, body.izz]]

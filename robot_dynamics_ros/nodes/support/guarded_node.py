@@ -114,14 +114,15 @@ class GuardedNode(LifecycleNode):
 
     def unforeseen(self, error: Exception) -> None:
         """Report an error that nobody foresaw, and bring what the node commands to a safe end."""
-        self._report(error)
+        self.report(error)
         try:
             if self.active:
                 self.stop_commanding()
         except Exception as another:
-            self._report(another)
+            self.report(another)
 
-    def _report(self, error: Exception) -> None:
+    def report(self, error: Exception) -> None:
+        """Log and count an error that nobody foresaw."""
         text = f'unforeseen error: {described(error)}'
         if hasattr(self, 'diagnostics'):
             self.diagnostics.error('unforeseen errors', text, place(error))

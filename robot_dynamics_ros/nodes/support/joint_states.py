@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from builtin_interfaces.msg import Time
@@ -44,6 +44,7 @@ class JointStates:
         self._efforts: EffortFiller | None = None
         self.latest: JointSample | None = None
         self.stamp = Time()
+        self._names: Sequence[str] = ()  # of the last message that was complete
 
     def subscribe(self, efforts: EffortFiller | None = None, *, newest: bool = True) -> None:
         """
@@ -58,7 +59,7 @@ class JointStates:
 
     def use_robot(self, chain: Chain) -> None:
         """Read the joints of another chain from now on."""
-        self._reader, self.latest = JointStateReader(chain.joint_names), None
+        self._reader, self.latest, self._names = JointStateReader(chain.joint_names), None, ()
 
     def restart(self) -> None:
         """Accept earlier stamps: the clock was set back."""
@@ -81,9 +82,15 @@ class JointStates:
             return
         if self._efforts is not None:
             self._efforts.fill(message)
+        if self._names != message.name:
+            if self.latest is not None and not self._reader.names_any(message.name):
+                return  # of another arm, which somebody else publishes
+            self._node.naming.seen(message.name,
+                                   None if self.latest is None else self.latest.q)
         try:
             self.latest = sample_from_message(self._reader, message, self._node.now)
             self.stamp = message.header.stamp
+            self._names = message.name  # complete, as most of those to come
             if self._use is not None:
                 self._use(self.latest)
             self._node.diagnostics.count('joint states')

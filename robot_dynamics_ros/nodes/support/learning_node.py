@@ -185,6 +185,7 @@ class LearningNode(RobotNode):
         """
         super().__init__(name, **options)
         self.reader: JointStateReader | None = None
+        self._taught_by: JointStateReader | None = None  # whose joint states were learned from
         self._efforts: EffortSource | None = None
         self._waiting: list[JointState] = []
         self._received, self._looked = 0, time.monotonic()
@@ -203,6 +204,11 @@ class LearningNode(RobotNode):
         """True while joint states are wanted."""
         return self.active and self.reader is not None
 
+    @property
+    def may_freeze(self) -> bool:
+        """True until something was learned: with other joints it would be lost."""
+        return self._taught_by is None or self._taught_by is not self.reader
+
     # For a node to call
 
     def listen(self) -> None:
@@ -220,10 +226,13 @@ class LearningNode(RobotNode):
         messages, self._waiting = self._waiting, []
         if not messages or not self.learning or self.reader is None:
             return
+        for names in {tuple(message.name) for message in messages}:
+            self.naming.seen(names)
         samples = samples_from_messages(self.reader, messages, self.now)
         for objection in samples.objections:
             self.diagnostics.warn('dropped joint states', objection)
         if len(samples.times):
+            self._taught_by = self.reader
             try:
                 self.learn(samples)
             except RobotDynamicsError as error:

@@ -12,8 +12,9 @@ Every callback is guarded: see `guarded_node`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from geometry_msgs.msg import InertiaStamped
@@ -25,10 +26,12 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
+from robot_dynamics_ros.chain.urdf.document import read_text
 from robot_dynamics_ros.errors import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.nodes.support.conversion import named_tip, payload_from_message
 from robot_dynamics_ros.nodes.support.diagnostics import described
 from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode
+from robot_dynamics_ros.nodes.support.joint_naming import JointNaming
 from robot_dynamics_ros.nodes.support.settings import (
     RobotNodeSettings,
     changeable,
@@ -75,6 +78,7 @@ class RobotNode(GuardedNode):
         self.description = ''  # URDF text of the robot that is used, or about to be
         self.finished = False  # True ends the process
         self.failure = ''  # why it ends; the exit code is 1 then
+        self.naming = JointNaming(self)
         self._payload: InertiaStamped | None = None
         self.add_on_set_parameters_callback(self.guarded(
             self._judge_parameters, lambda error, changes: SetParametersResult(
@@ -100,6 +104,11 @@ class RobotNode(GuardedNode):
 
         :raises RobotDynamicsError: this robot cannot be used; the present one stays.
         """
+
+    @property
+    def may_freeze(self) -> bool:
+        """True where joints that nobody names may be left out: not of commands without names."""
+        return True
 
     def payload_changed(self, robot: Robot) -> None:
         """Take into account that the robot in use has another payload."""
@@ -139,8 +148,9 @@ class RobotNode(GuardedNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the description if it is a parameter, and create the interfaces."""
         try:
-            if self.settings.robot_description:
-                self._load(self.settings.robot_description)
+            given = self._given_description()
+            if given:
+                self.load(given)
             self.make_interfaces()
         except RobotDynamicsError as error:
             self.get_logger().error(str(error))
@@ -151,12 +161,19 @@ class RobotNode(GuardedNode):
             self.diagnostics.state(f'unforeseen error: {described(error)}', error=True)
             self._forget()
             raise
-        if not self.settings.robot_description:
+        if not given:
             self._wait_for_description()
         if self.follows_payload:
             self.create_subscription(InertiaStamped, 'payload', self._on_payload, LATCHED)
         self.configured = True
         return super().on_configure(state)
+
+    def _given_description(self) -> str:
+        """Return the URDF text of the parameters; empty = none is given."""
+        file = self.settings.description_file
+        if self.settings.robot_description or not file:
+            return str(self.settings.robot_description)
+        return read_text(Path(file))[0].decode(errors='replace')
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to act."""
@@ -237,17 +254,28 @@ class RobotNode(GuardedNode):
         # the machine's clock: that of a simulation may not have begun
         timer = self.create_timer(TOLD_FIRST, tell, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _load(self, description: str) -> None:
+    def load(self, description: str, frozen: Mapping[str, float] | None = None) -> None:
+        """
+        Use a robot from now on.
+
+        :param description: URDF text.
+        :param frozen: joints that do not move, with their positions [rad, m].
+        :raises RobotDynamicsError: it cannot be used; the present one stays.
+        """
         s = self.settings
         robot = load_robot(description, base=s.base or None, tip=s.tip or None,
-                           tips=s.tips or None, gravity=s.gravity or None, locked=s.locked or None,
+                           tips=s.tips or None, gravity=s.gravity or None,
+                           locked={**dict.fromkeys(s.locked, 0.0), **(frozen or {})},
                            joints_file=s.joints_file or None)
-        if self._payload is not None:
+        if self.robot is not None:
+            robot.carry_as(self.robot)
+        elif self._payload is not None:
             self._carry(robot, self._payload)
         self.description = description
         self.use_robot(robot)
         self.robot = robot
         chain = robot.chain
+        self.naming.use_robot(chain, frozen)
         more = '' if chain.serial else (
             f' ({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
             'out')
@@ -263,7 +291,7 @@ class RobotNode(GuardedNode):
         try:
             if '<' not in message.data:  # the name of a file comes as a parameter only
                 raise UrdfError('the message is not URDF text')
-            self._load(message.data)
+            self.load(message.data)
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused descriptions', f'robot_description refused: {error}')
             if self.robot is None:

@@ -46,6 +46,11 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
+def uses_fast_dds() -> bool:
+    """Return whether Fast DDS is the middleware of this process."""
+    return 'fastrtps' in rclpy.get_rmw_implementation_identifier()
+
+
 def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = None,
         executor_type: Callable[[], Executor] = make_executor) -> int:
     """

@@ -43,7 +43,8 @@ Settings = TypeVar('Settings')
 
 def setting(default: Any, description: str, *, minimum: float | None = None,
             maximum: float | None = None, choices: tuple[str, ...] = (),
-            ros_name: bool = False, changeable: bool = False, example: str = '') -> Any:
+            ros_name: bool = False, changeable: bool = False, at_start: bool = False,
+            example: str = '') -> Any:
     """
     Return a dataclass field that is a ROS parameter.
 
@@ -54,11 +55,13 @@ def setting(default: Any, description: str, *, minimum: float | None = None,
     :param choices: words allowed; empty = all.
     :param ros_name: True = the text names a topic or an action.
     :param changeable: True = may be changed while the node is configured, too.
+    :param at_start: True = given when the node is started, and never changed.
     :param example: value in YAML, for a setting whose default says nothing.
     """
     return field(default=default, metadata={
         'description': description, 'minimum': minimum, 'maximum': maximum, 'choices': choices,
-        'ros_name': ros_name, 'changeable': changeable, 'example': example})
+        'ros_name': ros_name, 'changeable': changeable, 'at_start': at_start,
+        'example': example})
 
 
 def maximum_points_setting() -> Any:
@@ -94,8 +97,11 @@ class RobotNodeSettings:
     of_joints: ClassVar[tuple[JointSetting, ...]] = ()
 
     robot_description: str = setting(
-        '', 'URDF text; empty = from the latched topic robot_description',
+        '', 'URDF text; empty = of description_file, or from the latched topic robot_description',
         example="'<robot...'")
+    description_file: str = setting(
+        '', 'path of a URDF file to read where robot_description is empty; only whoever starts '
+            'the node can name one', at_start=True)
     joints_file: str = setting(
         '', 'joints.yaml with what the URDF cannot hold: joint physics, what efforts mean (sign, '
             'gain, side of the gear), limits, payload; empty = none')
@@ -195,7 +201,7 @@ def _descriptor(name: str, kind: Any, metadata: Any) -> ParameterDescriptor:
     text = metadata['description']
     if metadata['choices']:
         text += f' ({" | ".join(metadata["choices"])})'
-    descriptor = ParameterDescriptor(name=name, description=text)
+    descriptor = ParameterDescriptor(name=name, description=text, read_only=metadata['at_start'])
     low, high = metadata['minimum'], metadata['maximum']
     if (low, high) != (None, None):
         number = {'int': int, 'float': float}[str(kind)]

@@ -106,8 +106,9 @@ class ControllerLink:
         :param as_goal: True = as the goal of an action.
         :raises RobotDynamicsError: it cannot be executed.
         """
-        _, settings = self._usable()
         node, now = self._node, self._node.now
+        node.naming.commanded(message.joint_names)
+        _, settings = self._usable()
         with node.diagnostics.timed('trajectory'):
             check_point_count(len(message.points), settings.maximum_points)
             start = seconds(message.header.stamp)
@@ -134,7 +135,7 @@ class ControllerLink:
             brake = shortest_brake(robot.model, running[0], running[1], settings.limits)
         elif measured is not None or state is not None:
             q, qd = ((measured.q, measured.qd_or_rest) if measured is not None
-                     else (state.q, state.qd))  # type: ignore[union-attr]
+                     else (state.q, state.qd_or_rest))  # type: ignore[union-attr]
             brake = shortest_brake_on_the_spot(robot.model, q, qd, settings.limits,
                                                robot.chain.position_limits)
         else:

@@ -5,6 +5,9 @@ FollowJointTrajectory in, FollowJointTrajectory out, with efforts filled in betw
 MoveIt sends action goals. The relay is their server and a client of the controller; feedback,
 results and cancel requests pass through. It keeps no trajectory state of its own: the controller
 decides which goal replaces which.
+
+Goals wait in an inbox as messages and requests do, and take turns with them; one that finds no
+place among the open goals is refused at once.
 """
 
 from __future__ import annotations
@@ -18,16 +21,18 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalRespons
 from rclpy.action.client import ClientGoalHandle
 from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.nodes.support.diagnostics import described
+from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode, Inbox
 from robot_dynamics_ros.nodes.support.services import SERVICE
 
 #: Time between two checks that the controller is there [s].
 PERIOD = 0.5
+#: Number of goals that may be open, here or at the controller; each keeps its trajectory.
+OPEN_GOALS = 100
 #: An action is made of three services.
 _QUEUES = {f'{service}_service_qos_profile': SERVICE for service in ('goal', 'result', 'cancel')}
 
@@ -75,7 +80,7 @@ class _Goal:
 class TrajectoryRelay:
     """Relays goals to one controller."""
 
-    def __init__(self, node: Node, action_type: Any, *, name: str, controller: str,
+    def __init__(self, node: GuardedNode, action_type: Any, *, name: str, controller: str,
                  fill: Callable[[JointTrajectory], JointTrajectory],
                  brake: Callable[[], bool], ended: Callable[[GoalEnd], None],
                  refuse: Callable[[str], None],
@@ -102,9 +107,13 @@ class TrajectoryRelay:
         self._node, self._controller = node, controller
         self._goals: dict[bytes, _Goal] = {}
         self._client = ActionClient(node, action_type, controller, **_QUEUES)
-        self._server = ActionServer(node, action_type, name, self._execute,
-                                    goal_callback=self._on_goal, cancel_callback=self._on_cancel,
-                                    **_QUEUES)
+        self._inbox = Inbox(node, self._guarded(ServerGoalHandle.execute), OPEN_GOALS)
+        self._server = ActionServer(
+            node, action_type, name, self._execute,
+            goal_callback=node.guarded(self._on_goal, lambda *_: GoalResponse.REJECT),
+            handle_accepted_callback=self._on_accepted,
+            cancel_callback=node.guarded(self._on_cancel, lambda *_: CancelResponse.REJECT),
+            **_QUEUES)
         # real time: a controller may go away while a simulation is paused
         self._timer = node.create_timer(PERIOD, self._on_tick,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -139,14 +148,22 @@ class TrajectoryRelay:
     def destroy(self) -> None:
         """Remove the action."""
         self._node.destroy_timer(self._timer)
+        self._inbox.clear()
         self._server.destroy()
         self._client.destroy()
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        if self.ready:
+        if not self.ready:
+            self._refuse(f'goal refused: no action server {self._controller}')
+        elif len(self._goals) >= OPEN_GOALS:
+            self._refuse(f'goal refused: {OPEN_GOALS} goals are open, send it again later')
+        else:
             return GoalResponse.ACCEPT
-        self._refuse(f'goal refused: no action server {self._controller}')
         return GoalResponse.REJECT
+
+    def _on_accepted(self, handle: ServerGoalHandle) -> None:
+        self._goals[bytes(handle.goal_id.uuid)] = _Goal()
+        self._inbox(handle)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         goal = self._goals.get(bytes(handle.goal_id.uuid))
@@ -167,9 +184,11 @@ class TrajectoryRelay:
 
     async def _execute(self, handle: ServerGoalHandle) -> Any:
         key = bytes(handle.goal_id.uuid)
-        goal = self._goals[key] = _Goal()
-        goal.cancelled = handle.is_cancel_requested
+        goal = self._goals[key]
+        goal.cancelled |= handle.is_cancel_requested
         try:
+            if goal.stopped:  # while it waited
+                return self._failed(handle, self._type.Result.INVALID_GOAL, goal.stopped)
             return await self._relay(handle, goal)
         except RobotDynamicsError as error:
             return self._failed(handle, self._type.Result.INVALID_GOAL, str(error))

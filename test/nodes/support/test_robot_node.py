@@ -153,7 +153,8 @@ def test_a_transition_that_fails_can_be_tried_again(make_node, planar):
 
 
 def test_a_payload_that_no_robot_carries_is_refused_and_the_former_one_stays(make_node, planar):
-    node = make_node(FeedforwardNode, robot_description=planar)
+    node = make_node(FeedforwardNode)
+    node.receive(String(data=planar))
     tip = node.robot.chain.tip
     node.receive(payload_message(2.0, tip, (0.1, 0.0, 0.0)))
     weight = node.robot.model.gravity_torque([0.3, 0.4])
@@ -167,7 +168,7 @@ def test_a_payload_that_no_robot_carries_is_refused_and_the_former_one_stays(mak
     assert node.diagnostics.counted('refused payloads') == len(bad)
     assert node.robot.payload.mass == 2.0
     assert list(node.robot.model.gravity_torque([0.3, 0.4])) == list(weight)
-    node._on_description(String(data=planar))
+    node.receive(String(data=planar))
     assert node.robot.payload.mass == 2.0, 'for the next description, too'
 
 
@@ -240,3 +241,28 @@ def test_what_a_waiting_node_says_tells_a_missing_publisher_from_a_wrong_one(
     for _ in range(5):
         node.tick(TOLD_FIRST)
     assert 'it has to be latched: reliable, transient local' in capfd.readouterr().err
+
+
+def test_whoever_starts_a_node_may_name_a_file(make_node, planar, tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(planar, encoding='utf-8')
+    node = make_node(FeedforwardNode, description_file=str(path))
+    assert node.robot.chain.robot == 'planar_2r' and node.description == planar
+    idle = make_node(FeedforwardNode, start=False, description_file=str(tmp_path / 'none.urdf'))
+    assert idle.trigger_configure() == TransitionCallbackReturn.FAILURE
+
+
+def test_a_participant_cannot_make_a_node_open_a_file(make_node, planar, tmp_path, monkeypatch):
+    from robot_dynamics_ros.nodes.support import robot_node
+    path, opened = tmp_path / 'robot.urdf', []
+    path.write_text(planar, encoding='utf-8')
+    monkeypatch.setattr(robot_node, 'read_text', opened.append)
+    node = make_node(FeedforwardNode, start=False)
+    [result] = node.set_parameters([Parameter('description_file', value=str(path))])
+    assert not result.successful
+    node.set_parameters([Parameter('robot_description', value=str(path))])
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    other = make_node(FeedforwardNode, start=False, robot_description=str(path))
+    assert other.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert not opened and node.robot is None
+

@@ -20,8 +20,10 @@ from support.messages import motion_message
 from support.ros import PATIENCE
 
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
+from robot_dynamics_ros.nodes.support.guarded_node import GuardedNode
 from robot_dynamics_ros.nodes.support.services import SERVICE
 from robot_dynamics_ros.nodes.trajectories.trajectory_relay import (
+    OPEN_GOALS,
     GoalEnd,
     TrajectoryRelay,
     follow_joint_trajectory_type,
@@ -38,7 +40,8 @@ class Cell:
         self.refusals, self.errors, self.ends = [], [], []
         self.can_brake, self.brakes = False, 0
         self.nodes = {name: rclpy.create_node(name, context=context)
-                      for name in ('client', 'relay', 'controller')}
+                      for name in ('client', 'controller')}
+        self.nodes['relay'] = GuardedNode('relay', context=context)
         for node in self.nodes.values():
             executor.add_node(node)
         self.client = ActionClient(self.nodes['client'], FollowJointTrajectory, 'relay/follow')
@@ -144,6 +147,53 @@ def test_no_goal_of_many_that_wait_is_forgotten(cell):
     client.destroy()
     assert {each.result().status for each in results} == {GoalStatus.STATUS_ABORTED}
     assert len(cell.refusals) == 40
+
+
+def test_every_goal_of_a_flood_is_taken_or_refused(cell):
+    """Goals had no bound: a controller that never ends them let them all be kept."""
+    client = ActionClient(cell.nodes['client'], FollowJointTrajectory, 'relay/follow',
+                          goal_service_qos_profile=SERVICE, result_service_qos_profile=SERVICE)
+    cell.until(client.server_is_ready, 'the relay')
+    answers = [client.send_goal_async(cell.controller_goal()) for _ in range(OPEN_GOALS + 20)]
+    cell.until(lambda: all(each.done() for each in answers), 'all answers')
+    accepted = [each.result().accepted for each in answers]
+    assert accepted == [True] * OPEN_GOALS + [False] * 20
+    assert cell.refusals == [
+        f'goal refused: {OPEN_GOALS} goals are open, send it again later'] * 20
+    cell.started()
+    cell.controller.end(0, 'succeed', error_code=0)
+    results = [each.result().get_result_async() for each in answers if each.result().accepted]
+    cell.until(lambda: any(each.done() for each in results), 'the end of one')
+    assert cell.send().accepted, 'where one has ended there is a place'
+    client.destroy()
+
+
+def test_goals_that_wait_take_turns_with_messages_and_end_with_a_stop(cell):
+    node = cell.nodes['relay']
+    node.deferring = True
+    handles = [cell.send(), cell.send()]
+    assert all(handle.accepted for handle in handles) and cell.relay.busy
+    for _ in range(3):
+        cell.until(lambda: True, 'nothing')
+    assert not cell.controller.handles, 'they wait until the node has time'
+    node.work(0.0)
+    cell.started()
+    assert node.ready, 'the second one still waits'
+    cell.relay.stop('stopped by the test')
+    node.work(1.0)
+    results = [cell.result(handle) for handle in handles]
+    assert {each.status for each in results} == {GoalStatus.STATUS_ABORTED}
+    assert {each.result.error_string for each in results} == {'stopped by the test'}
+    assert len(cell.controller.handles) == 1, 'what waited never reached the controller'
+
+
+def test_an_error_in_the_answer_to_a_goal_is_a_refusal(cell, monkeypatch):
+    def fail(reason):
+        raise KeyError('nobody foresaw this')
+    cell.relay._refuse = fail
+    monkeypatch.setattr(type(cell.relay), 'ready', False)
+    assert not cell.send().accepted
+    assert cell.nodes['relay'].diagnostics.counted('unforeseen errors') == 1
 
 
 def test_an_abort_of_the_controller_passes_through_with_its_reason(cell):

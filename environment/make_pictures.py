@@ -97,7 +97,7 @@ def view(path):
             live(0.2)
             browser.open(server.url)
             browser.wait(lambda: live(0.1) or 'Torque against' in browser.text())
-            page._on_click('link_4')
+            page.select('link_4')
             shot(browser, path, live)
 
 
@@ -154,10 +154,10 @@ def terminal(path):
     ruler = ('<pre style="font:15px/1.35 monospace;background:#14181e;color:#e6e9ee;'
              'display:inline-block;margin:0;padding:14px;width:80ch;overflow:hidden">')
     with tempfile.NamedTemporaryFile('w', suffix='.html', encoding='utf-8') as file:
-        file.write('<meta charset="utf-8"><body style="margin:0">' + ruler + '\n'.join(lines)
-                   + '</pre>')
+        file.write('<meta charset="utf-8"><body style="margin:0;overflow:hidden">' + ruler
+                   + '\n'.join(lines) + '</pre>')
         file.flush()
-        with Browser(760, 470) as browser:
+        with Browser(752, 30 + round(20.25 * len(lines))) as browser:  # of whole lines
             browser.open(f'file://{file.name}')
             browser.wait_for('parameter')
             browser.screenshot(path)
@@ -179,6 +179,7 @@ def page_of(name, width, dark=False):
                      dark) as browser:
             browser.open(f'file://{page}')
             browser.wait_for('Changes from the URDF')
+            browser.evaluate('document.documentElement.style.overflow = "hidden"')  # no bars
             browser.screenshot(path)
     return take
 

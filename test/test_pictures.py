@@ -40,3 +40,9 @@ def test_the_first_picture_shows_a_robot_before_and_after():
 
 def test_pictures_are_small():
     assert all(path.stat().st_size < 400_000 for path in (ROOT / 'docs').rglob('*.png'))
+
+
+def test_the_script_uses_public_names_only():
+    """A private name was changed once, and the script broke unseen."""
+    text = (ROOT / 'environment' / 'make_pictures.py').read_text(encoding='utf-8')
+    assert re.findall(r'\b(?!self\b)\w+\._[a-z]\w*', text) == []

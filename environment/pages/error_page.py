@@ -10,14 +10,15 @@ from node_pages import PACKAGE, table, template
 HEAD = '<!-- Written by environment/pages from the code: make pages -->\n'
 
 TEXTS = yaml.safe_load((Path(__file__).parent / 'remedies.yaml').read_text(encoding='utf-8'))
-FIRST, ROOMS, SYMPTOMS = TEXTS['first'], TEXTS['rooms'], TEXTS['symptoms']
+FIRST, LOGS, ROOMS = TEXTS['first'], TEXTS['logs'], TEXTS['rooms']
+COUNTS, SYMPTOMS = TEXTS['counts'], TEXTS['symptoms']
 
 
 def room_of(folder):
     """Return the room in ROOMS that a folder belongs to."""
     while folder not in ROOMS:
         if '/' not in folder:
-            raise LookupError(f'{folder}: add its cause and remedy to remedies.yaml')
+            raise LookupError(f'{folder}: add its texts to remedies.yaml')
         folder = folder.rpartition('/')[0]
     return folder
 
@@ -51,25 +52,48 @@ KINDS = ('UrdfError', 'ChainError', 'ParameterError', 'StateError', 'TrajectoryE
          'argparse.ArgumentTypeError')
 
 
+def entry_of(room, text):
+    """Return the entry of remedies.yaml that answers a text: the first that has a part of it."""
+    line = ' '.join(text.split())
+    for entry in ROOMS[room]['texts']:
+        if any(part in line for part in entry['like']):
+            return entry
+    raise LookupError(f'{line}: add its cause and remedy to remedies.yaml, room {room}')
+
+
+def first_entries():
+    """Yield (part of a text, entry) of what people meet first."""
+    for part in FIRST:
+        found = [entry for room in ROOMS.values() for entry in room['texts']
+                 if part in entry['like']]
+        found += [entry for entry in LOGS if part == entry['text']]
+        yield part, found[0]
+
+
 def pages():
     """Return the page by its path below docs/."""
-    texts = error_texts()
     parts = [HEAD, '# Troubleshooting\n',
              'Errors of this package are one line that says what was found, where, and what to '
-             'do. In Python all derive from `RobotDynamicsError`. `...` below stands for names '
-             'and numbers.\n', '## First\n']
-    parts += [f'**{each["text"]} ...**<br>{each["cause"]} {each["remedy"]}\n' for each in FIRST]
+             'do. Search this page for words of the line; `...` stands for names and numbers. In '
+             'Python all errors derive from `RobotDynamicsError`.\n',
+             '## What people meet first\n']
+    parts += [f'**{escaped(part)} ...**<br>{entry["cause"]} {entry["remedy"]}\n'
+              for part, entry in first_entries()]
     parts += ['## When nothing is wrong, but it does not work\n',
               table(['what you see', 'look at'],
-                    [(each['see'], each['look']) for each in SYMPTOMS]) + '\n']
-    room = None
-    for folder, name, text in texts:
-        if folder != room:
-            room = folder
-            about = ROOMS[folder]
-            parts.append(f'## {about["title"]}\n\n*Cause:* {about["cause"]} *Remedy:* '
-                         f'{about["remedy"]}\n')
-        parts.append(f'- `{name}`: {escaped(text)}')
+                    [(each['see'], each['look']) for each in SYMPTOMS]) + '\n',
+              '## What nodes count on /diagnostics\n',
+              table(['count', 'cause', 'remedy'],
+                    [(key, each['cause'], each['remedy']) for key, each in COUNTS.items()]) + '\n']
+    texts = error_texts()
+    for room, about in ROOMS.items():
+        parts.append(f'## {about["title"]}\n')
+        answered = [(entry_of(room, text), name, text) for where, name, text in texts
+                    if where == room]
+        for entry in about['texts']:
+            parts += sorted({f'- {escaped(text)} (`{name}`)' for each, name, text in answered
+                             if each is entry})
+            parts.append(f'\n  {entry["cause"]} **{entry["remedy"]}**\n')
     return {'troubleshooting.md': '\n'.join(parts).replace('\n## ', '\n\n## ') + '\n'}
 
 

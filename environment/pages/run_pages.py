@@ -4,15 +4,16 @@ Pages whose commands are run: what they print is written into the page, and comp
 
 A page that begins with ``<!-- run -->`` has blocks of kind ``console``: lines that begin with
 ``$ `` are commands, the lines after them what they print; one that ends with ``# exit code 2`` is
-meant to fail. Blocks of kind ``python`` are one
-program; a block of kind ``text`` right after one is what it prints. Everything runs in a folder
-with links to urdf/, config/ and examples/ of this repository.
+meant to fail, one that ends with ``&`` runs until ``$ kill %1``, or the end of the page. Blocks of
+kind ``python`` are one program; a block of kind ``text`` right after one is what it prints.
+Everything runs in a folder with links to urdf/, config/ and examples/ of this repository.
 """
 
 import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,9 @@ LINKED = ('urdf', 'config', 'examples', 'docs')
 
 #: Lines that say how far a command is, and how long it took.
 PROGRESS = re.compile(r'^ *\d+ %  .*\n', re.MULTILINE)
+
+#: When a line of a node's log was written.
+STAMP = re.compile(r'^(\[[A-Z]+\]) \[\d+\.\d+\]', re.MULTILINE)
 
 CONSOLE = re.compile(r'(?<=^```console\n)(.*?)(?=^```$)', re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r'^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?',
@@ -48,7 +52,8 @@ def run_page(text):
         for name in LINKED:
             if (ROOT / name).exists():
                 (Path(folder) / name).symlink_to(ROOT / name)
-        text = CONSOLE.sub(lambda block: console(block[1], folder), text)
+        with background_ends():
+            text = CONSOLE.sub(lambda block: console(block[1], folder), text)
         space = {}
         return PYTHON.sub(lambda block: program(block, space, folder), text)
 
@@ -63,14 +68,55 @@ def printed(command, folder):
     """Return what a command prints; our own one is called, the shell is asked for others."""
     expected = re.search(r'# exit code (\d+)$', command)
     words = shlex.split(command.replace('\\\n', ' '), comments=True)
+    if words[-1] == '&':
+        BACKGROUND.append(subprocess.Popen(
+            ['bash', '-c', f'exec {command[:-1]}'], cwd=folder, env=environment(),
+            start_new_session=True))
+        return ''
+    if words == ['kill', '%1']:
+        end(BACKGROUND.pop())
+        return ''
     if words[0] == 'robot-dynamics' and not set('|><') & set(command):
         text, code = called(words[1:], folder)
     else:
         text, code = in_shell(command, folder)
-    text = PROGRESS.sub('', text).replace(f'{folder}/', './').replace(f'{ROOT}/', './')
+    text = STAMP.sub(r'\1', PROGRESS.sub('', text))
+    text = text.replace(f'{folder}/', './').replace(f'{ROOT}/', './')
     if code != int(expected[1] if expected else 0) or 'Traceback' in text:
         raise RuntimeError(f'{command}\nexit code {code}\n{text}')
     return '\n'.join(line.rstrip() for line in text.splitlines()) + ('\n' if text else '')
+
+
+#: Commands that run beside the others.
+BACKGROUND = []
+
+
+@contextmanager
+def background_ends():
+    """Leave no command of the page running."""
+    try:
+        yield
+    finally:
+        while BACKGROUND:
+            end(BACKGROUND.pop())
+
+
+def end(process):
+    """End a command as Ctrl-C would, and wait for it."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=60.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def environment():
+    """Return the environment of a command line: ours, and a terminal of 80 columns."""
+    return os.environ | {
+        'PATH': f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}', 'COLUMNS': '80',
+        'OPENBLAS_NUM_THREADS': '1', 'MPLBACKEND': 'Agg',
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 
 def called(words, folder):
@@ -85,10 +131,7 @@ def called(words, folder):
 
 def in_shell(command, folder):
     """Return output and exit code of a command line."""
-    environment = os.environ | {
-        'PATH': f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}', 'COLUMNS': '80',
-        'OPENBLAS_NUM_THREADS': '1', 'MPLBACKEND': 'Agg'}
-    done = subprocess.run(['bash', '-c', command], cwd=folder, env=environment, text=True,
+    done = subprocess.run(['bash', '-c', command], cwd=folder, env=environment(), text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     return done.stdout, done.returncode
 

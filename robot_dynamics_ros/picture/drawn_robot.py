@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,7 +111,7 @@ def drawn_robot(source: str | os.PathLike[str], *,
     """
     root = read_document(source).root
     tree = tree_from_urdf(source)
-    places = [*mesh_folders(source, folders), *_package_folders(source, root)]
+    places = mesh_folders(source, folders, root)
     materials = {material.get('name'): material for material in root.findall('material')}
     solids: dict[str, tuple[Solid, ...]] = {}
     unread, findings = set(), []
@@ -130,18 +129,6 @@ def drawn_robot(source: str | os.PathLike[str], *,
     if not any(solids.values()):  # a skeleton is better than nothing
         unread = set(solids)
     return DrawnRobot(tree, _with_sticks(tree, solids, unread), followers, tuple(findings))
-
-
-def _package_folders(source: str | os.PathLike[str], root: Any) -> list[Path]:
-    """Return the nearest folder above a URDF file that holds each package its meshes name."""
-    if isinstance(source, str) and '<' in source:
-        return []
-    above = Path(source).resolve().parents
-    names = {str(mesh.get('filename')).removeprefix('package://').partition('/')[0]
-             for mesh in root.iter('mesh') if str(mesh.get('filename')).startswith('package://')}
-    found = (next((folder for folder in above if (folder / name).is_dir()), None)
-             for name in sorted(names) if name not in ('', '.', '..'))
-    return [folder for folder in dict.fromkeys(found) if folder is not None]
 
 
 def _link_solids(element: Any, places: Sequence[Any], materials: Mapping[str, Any], tone: Colour

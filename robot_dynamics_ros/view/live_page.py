@@ -68,9 +68,9 @@ class LivePage:
         self._gui.set_panel_label(f'{chain.robot}, live')
         self._gui.configure_theme(show_logo=False, show_share_button=False,
                                   control_width='large')
-        self._head = self._gui.add_html('')
+        self.headline = self._gui.add_html('')
         self._buttons = {word: self._add_button(word) for word in buttons}
-        self._answer = self._gui.add_html('')
+        self.reply = self._gui.add_html('')
         tabs = self._gui.add_tab_group()
         with tabs.add_tab('Torque'):
             self._errors = self._gui.add_html('')
@@ -84,14 +84,15 @@ class LivePage:
                 initial_value=mlc.names[state.largest_parameters(1)[0]])
             self._history = self._chart(('value', 'bound', 'bound', 'URDF'), 150)
         with tabs.add_tab('State'):
-            self._nodes = self._gui.add_html('')
+            self.nodes = self._gui.add_html('')
 
     def _add_button(self, word: str) -> Any:
         button = self._gui.add_button(BUTTONS[word], color='red' if word == 'stop' else None)
-        button.on_click(lambda _: self._on_button(word))
+        button.on_click(lambda _: self.press(word))
         return button
 
-    def _on_button(self, word: str) -> None:
+    def press(self, word: str) -> None:
+        """Take a press of a button; one that moves the robot needs a second one."""
         with self._lock:
             now = time.monotonic()
             if word in _MOVES and now > self._armed.get(word, -np.inf):
@@ -118,7 +119,7 @@ class LivePage:
         :param done: whether it was done.
         :param text: its answer.
         """
-        self._put(self._answer, 'answer', '<div style="padding:0 10px 4px;font-size:12px">'
+        self._put(self.reply, 'answer', '<div style="padding:0 10px 4px;font-size:12px">'
                   + badge(f'{word}: {"done" if done else "refused"}', done)
                   + facts([('', text[:300])] if text else []) + '</div>')
 
@@ -154,11 +155,12 @@ class LivePage:
                     self._buttons[word].label = label
         if now - self._last_slow >= 0.99 / SLOW_RATE:
             self._last_slow = now
-            self._show_tables()
+            self.show_tables()
 
-    def _show_tables(self) -> None:
+    def show_tables(self) -> None:
+        """Write what has come into the tables."""
         state, torques = self._state, self._state.torques()
-        self._put(self._head, 'head', self._headline(torques))
+        self._put(self.headline, 'head', self._headline(torques))
         self._put(self._errors, 'errors', self._error_table(torques))
         if len(torques.t) > 1:
             for j, chart in enumerate(self._charts):
@@ -166,7 +168,7 @@ class LivePage:
                               torques.learned[:, j])
         self._put(self._table, 'table', self._parameter_table())
         self._show_history()
-        self._put(self._nodes, 'nodes', ''.join(
+        self._put(self.nodes, 'nodes', ''.join(
             facts(list(values.items()), source) for source, values in
             sorted(state.messages.items())) or facts([('', 'no node has said anything yet')]))
 
@@ -176,7 +178,7 @@ class LivePage:
         good = True if found == EstimateState.CONVERGED else None
         rows = [('samples', '0' if estimate is None else str(estimate.samples)),
                 ('torque error', f'URDF {_percent(torques.total_error(torques.urdf))}, learned '
-                 f'{_percent(torques.total_error(torques.learned))}, of the last '
+                 f'{_percent(torques.total_error(torques.learned))}, last '
                  f'{-torques.t[0]:.0f} s' if len(torques.t) else 'no joint states yet')]
         for name, values in sorted(state.messages.items()):
             for key in ('learned parameters', 'parameters to accept'):

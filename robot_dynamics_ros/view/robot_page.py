@@ -43,19 +43,19 @@ class RobotPage:
         self._changed = True
         self._clicked = ''
         self._played = self._last = 0.0
-        self.scene = RobotScene(server.viser, robot, shown, self._on_click)
+        self.scene = RobotScene(server.viser, robot, shown, self.select)
         self._gui.set_panel_label(robot.drawn.tree.robot)
         self._gui.configure_theme(show_logo=False, show_share_button=False,
                                   control_width='large')
-        self._panel = self._gui.add_html('')
-        self._link = self._gui.add_html(facts([('', 'click a link to see its own')],
-                                              'Minimal parameters'))
+        self.panel = self._gui.add_html('')
+        self.link_panel = self._gui.add_html(facts([('', 'click a link to see its own')],
+                                                   'Minimal parameters'))
         self._add_switches(shown)
         if motion is not None:
             self._add_motion(motion, floor)
         elif floor is not None:
             self.scene.floor = floor
-        self._sliders = self._add_sliders()
+        self.sliders = self._add_sliders()
         self._add_findings()
 
     def _add_sliders(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class RobotPage:
                 slider = self._gui.add_slider(
                     f'{joint.name} [{unit}]', min=low, max=high, step=(high - low) / 500.0,
                     initial_value=min(max(rest[joint.name], low), high))
-                slider.on_update(lambda _: self._on_slider())
+                slider.on_update(lambda _: self.slide())
                 sliders[joint.name] = slider
         zero.on_click(lambda _: self.move(rest))
         return sliders
@@ -105,7 +105,8 @@ class RobotPage:
             with self._gui.add_folder(f'Findings ({len(found)})', expand_by_default=False):
                 self._gui.add_html(facts([('', text) for text in found[:30]]))
 
-    def _on_slider(self) -> None:
+    def slide(self) -> None:
+        """Take note that a slider has been moved."""
         with self._lock:
             self._changed = True
 
@@ -114,13 +115,14 @@ class RobotPage:
             with self._lock:
                 self._played = self._time.value
 
-    def _on_click(self, link: str) -> None:
+    def select(self, link: str) -> None:
+        """Take a click on a link; its own facts are shown with the next step."""
         with self._lock:
             self._clicked = link
 
     def move(self, positions: dict[str, float]) -> None:
         """Set the sliders, and the robot with them; positions by joint name [rad, m]."""
-        for name, slider in self._sliders.items():
+        for name, slider in self.sliders.items():
             if name in positions and math.isfinite(positions[name]):
                 slider.value = min(max(positions[name], slider.min), slider.max)
         with self._lock:
@@ -139,7 +141,7 @@ class RobotPage:
         if self._motion is not None:
             self._play(self._motion, now)
         elif changed:
-            self.scene.place({name: slider.value for name, slider in self._sliders.items()})
+            self.scene.place({name: slider.value for name, slider in self.sliders.items()})
         if changed or self._motion is not None:
             self._show_weights()
         if clicked:
@@ -150,7 +152,7 @@ class RobotPage:
         if self._playing.value and self._last:
             self._played = (self._played + now - self._last) % max(motion.duration, 1e-3)
             self._time.value = self._played
-        self.scene.place({**{name: slider.value for name, slider in self._sliders.items()},
+        self.scene.place({**{name: slider.value for name, slider in self.sliders.items()},
                           **motion.at(self._played)})
         self.scene.mark_lowest(self.robot.lowest_point(self.scene.positions, moving=True))
 
@@ -166,13 +168,13 @@ class RobotPage:
                         chain.effort_limits,
                         ['N m' if joint.revolute else 'N' for joint in chain.joints],
                         'Torque against gravity') + facts(rows)
-        if text != self._panel.content:
-            self._panel.content = text
+        if text != self.panel.content:
+            self.panel.content = text
 
     def _show_link(self, link: str) -> None:
         body = self.robot.body_of(link)
         if body is None or self.robot.chain is None:
-            self._link.content = facts([('link', link), ('', 'does not move in this chain')],
+            self.link_panel.content = facts([('link', link), ('', 'does not move in this chain')],
                                        'Minimal parameters')
             return
         rows, inertia = self.robot.parameters_of(body), self.robot.chain.links[body]
@@ -180,6 +182,6 @@ class RobotPage:
         joint = self.robot.chain.moving[body].name
         about = facts([('joint', joint), ('mass of the URDF', f'{number(inertia.mass)} kg'),
                        ('centre of mass in E_i', f'{centre} m')])
-        self._link.content = about + (
+        self.link_panel.content = about + (
             intervals(rows, f'Minimal parameters of {link}') if rows else
             facts([('', 'none of its own: they are part of those of other bodies')], link))

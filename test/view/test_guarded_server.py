@@ -28,7 +28,7 @@ def server():
 def get(server, path, **headers):
     """Return status and headers of a request."""
     parts = urlsplit(server.url)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=240)
     connection.request('GET', path, headers=headers)
     answer = connection.getresponse()
     answer.read()
@@ -38,7 +38,7 @@ def get(server, path, **headers):
 
 def socket(server, path, **options):
     parts = urlsplit(server.url)
-    return connect(f'ws://{parts.netloc}{path}', open_timeout=20,
+    return connect(f'ws://{parts.netloc}{path}', open_timeout=240,
                    subprotocols=[f'viser-v{viser.__version__}'], **options)
 
 

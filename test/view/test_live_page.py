@@ -40,7 +40,7 @@ def page(server, state):
 
 def press(page, word):
     """Press a button as a page does."""
-    page._on_button(word)
+    page.press(word)
 
 
 @needs_browser
@@ -83,7 +83,7 @@ def test_the_live_page_in_a_browser(server, page, state, work, monkeypatch):
     finally:
         stop.set()
         thread.join()
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 240.0
     while server.viser.get_clients() and time.monotonic() < end:
         time.sleep(0.05)
     assert not server.viser.get_clients()
@@ -102,8 +102,8 @@ def test_a_hundred_reloads_leave_nothing_behind(server, page, state, work):
     def reload(times):
         for _ in range(times):
             with connect(address, subprotocols=[f'viser-v{viser.__version__}']) as page:
-                page.recv(20.0)
-        end = time.monotonic() + 30.0
+                page.recv(240.0)
+        end = time.monotonic() + 240.0
         infra = server.viser._websock_server
         while infra._client_state_from_id and time.monotonic() < end:
             time.sleep(0.02)
@@ -160,19 +160,19 @@ def test_the_page_of_a_description_shows_weights_links_and_a_motion(server, stat
     page.step(now=10.0)
     page.step(now=11.0)
     assert page.scene.positions == {'joint_1': 0.5, 'joint_2': 0.25}
-    assert 'Torque against gravity' in page._panel.content
-    page._on_click('link_2')
+    assert 'Torque against gravity' in page.panel.content
+    page.select('link_2')
     page.step(now=11.0)
-    assert 'Minimal parameters of link_2' in page._link.content
-    page._on_click('base_link')
+    assert 'Minimal parameters of link_2' in page.link_panel.content
+    page.select('base_link')
     page.step(now=11.0)
-    assert 'does not move' in page._link.content
+    assert 'does not move' in page.link_panel.content
 
 
 def test_sliders_move_the_robot_and_the_button_takes_it_back(server, state):
     page = RobotPage(server, ViewedRobot(drawn_robot(URDF), state.robot.chain))
-    page._sliders['joint_1'].value = 0.7
-    page._on_slider()
+    page.sliders['joint_1'].value = 0.7
+    page.slide()
     page.step()
     assert page.scene.positions['joint_1'] == 0.7
     page.move({'joint_1': 0.0})
@@ -190,6 +190,6 @@ def test_links_of_a_hand_whose_fingers_follow_can_be_clicked(server, tmp_path):
     robot = ViewedRobot(drawn_robot(text), chain_from_urdf(text))
     page = RobotPage(server, robot, None, ('axes', 'inertia'))
     for link in ('left_link', 'right_link'):
-        page._on_click(link)
+        page.select(link)
         page.step()
-        assert link.removesuffix('_link') in page._link.content
+        assert link.removesuffix('_link') in page.link_panel.content

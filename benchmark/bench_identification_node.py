@@ -21,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.demo.node_processes import loopback
 from robot_dynamics_ros.nodes.identification import IdentificationNode
 from robot_dynamics_ros.nodes.support.conversion import stamp
 from robot_dynamics_ros.nodes.support.runner import make_executor, run
@@ -128,8 +129,7 @@ def main():
     """Run the three processes and print the comparison."""
     duration = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     messages = round((duration + WARM_UP) * RATE)
-    environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-                   'OPENBLAS_NUM_THREADS': '1'}
+    environment = {**os.environ, **loopback(), 'OPENBLAS_NUM_THREADS': '1'}
     processes = {role: subprocess.Popen([sys.executable, __file__, role, str(messages)], text=True,
                                         env=environment, stdout=subprocess.PIPE)
                  for role in ('listen', 'identify', 'send')}

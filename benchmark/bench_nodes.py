@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import GetDynamics, GetMlc
 from robot_dynamics_ros import chain_from_urdf
-from robot_dynamics_ros.demo.node_processes import NodeProcesses
+from robot_dynamics_ros.demo.node_processes import NodeProcesses, loopback
 from robot_dynamics_ros.motion.playing.lively_motion import lively_motion
 from robot_dynamics_ros.nodes.support.conversion import trajectory_to_message
 
@@ -136,7 +136,7 @@ def executor_load(client, folder, expression, chain, seconds=5.0, rate=1000.0):
 
 def main():
     """Measure and print."""
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    os.environ.update(loopback())
     description = URDF.read_text(encoding='utf-8')
     chain = chain_from_urdf(description)
     rclpy.init()

@@ -91,15 +91,19 @@ def tests_of(copy: Path, module: Path) -> list[str]:
     return [*map(str, own), str(copy / 'test' / 'dynamics')]
 
 
-def survives(copy: Path, tests: list[str]) -> bool:
-    """Return whether all tests pass."""
+def survives(copy: Path, tests: list[str], limit: float | None = None) -> bool:
+    """
+    Return whether all tests pass.
+
+    :param limit: time after which a slip counts as an endless loop [s]; None = none.
+    """
     environment = {**os.environ, 'PYTHONPATH': str(copy), 'PYTHONDONTWRITEBYTECODE': '1'}
     for test in tests:
         try:
             run = subprocess.run(
                 [sys.executable, '-m', 'pytest', '-x', '-q', '-p', 'no:cacheprovider',
                  '-p', 'no:xdist', test], cwd=copy, env=environment, capture_output=True,
-                check=False, timeout=300)
+                check=False, timeout=limit)
         except subprocess.TimeoutExpired:
             return False
         if run.returncode:
@@ -150,6 +154,7 @@ def main() -> int:
         if not survives(copy, [str(copy / 'test' / 'dynamics')]):
             print('the tests fail without any slip', file=sys.stderr)
             return 1
+        limit = max(600.0, 10.0 * (time.monotonic() - start))
         for module in sorted(path.relative_to(ROOT) for path in (ROOT / PACKAGE).rglob('*.py')):
             name = str(module.relative_to(PACKAGE))
             if module.name == '__init__.py' or not any(
@@ -165,7 +170,7 @@ def main() -> int:
                 assert change is not None
                 text, line, words = change
                 (copy / module).write_text(text)
-                if survives(copy, tests_of(copy, module)):
+                if survives(copy, tests_of(copy, module), limit):
                     survivors.append({'module': name, 'line': line, 'slip': words})
                     print(f'survives {name}:{line}: {words}', flush=True)
             (copy / module).write_text(original)

@@ -44,7 +44,7 @@ def counts() -> str:
             f'{len(inertia)}{"*" if inertia.findings else ""} / '
             f'{len(minimal_parameters(still, "numeric"))}', parameter_bound(chain)))
     return table(['chain', 'types', 'Theorem 2 (= 5)', 'rank', 'remark', 'Theorem 4 / rank',
-                  'Theorem 3, closed / rank', 'bound (9.61)'], rows)
+                  'mass matrix (61), closed / rank', 'bound (9.61)'], rows)
 
 
 def corollary_6() -> str:

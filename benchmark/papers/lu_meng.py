@@ -123,11 +123,15 @@ def identified(root: str) -> str:
     found = {'RX-90, simulated: 0.01 rad/s and 2 % of the torque as noise': asdict(
         compare(chain, recording, CUTOFFS, truth=tau))}
     found |= json.loads(RESULTS.read_text(encoding='utf-8'))
-    rows = [(name, f'{100 * each["smoothed"]:.2f} %',
-             *(f'{100 * error:.2f} %' for error in each['filtered'].values()))
-            for name, each in found.items()]
-    return table(['', 'smoothed forward and backward',
-                  *(f'filtered regressor, {cutoff:g} rad/s' for cutoff in CUTOFFS)], rows)
+    rows = []
+    for name, each in found.items():
+        errors = {float(cutoff): f'{100 * error:.2f} %'
+                  for cutoff, error in each['filtered'].items()}
+        chosen = float(each['chosen'])
+        rows.append((name, f'{100 * each["smoothed"]:.2f} %', f'{errors[chosen]} ({chosen:g})',
+                     *(errors[cutoff] for cutoff in CUTOFFS)))
+    return table(['', 'smoothed forward and backward', 'filtered regressor, chosen cut-off',
+                  *(f'{cutoff:g} rad/s' for cutoff in CUTOFFS)], rows)
 
 
 def composite(root: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.dh import chain_from_dh
 from robot_dynamics_ros.codegen.arrangement_search import fewest_operations
-from robot_dynamics_ros.codegen.equations import program_of
+from robot_dynamics_ros.codegen.generation import program_of
 from robot_dynamics_ros.codegen.graph import Graph
 from robot_dynamics_ros.codegen.grouping import Grouping, grouping_of
 from robot_dynamics_ros.codegen.program import Argument, Program

@@ -139,6 +139,6 @@ class EngineArm:
         self.q, self.qd, self.effort = q, qd, tau
         self.time += self.step
 
-    def carry(self, payload: Inertia) -> None:
+    def carry(self, payload: Inertia, tip: str | None = None) -> None:
         """Refuse: nothing is carried here."""
         raise NotImplementedError

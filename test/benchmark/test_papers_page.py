@@ -80,5 +80,6 @@ def test_a_recording_gives_the_stored_errors():
     stored = json.loads(RESULTS.read_text(encoding='utf-8'))['Panda']
     found = compare(*recorded_robots(DATA)['Panda'], CUTOFFS)
     assert found.smoothed == pytest.approx(stored['smoothed'], rel=0.02)
+    assert found.chosen == stored['chosen']
     for cutoff, error in found.filtered.items():
         assert error == pytest.approx(stored['filtered'][str(cutoff)], rel=0.02)

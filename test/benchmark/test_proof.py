@@ -318,15 +318,15 @@ def test_a_motion_survives_its_file(tmp_path):
 # the environment
 
 @pytest.fixture
-def set_up_proof(monkeypatch, tmp_path):
-    """Return the set-up of the proof as a module, on an empty folder."""
+def set_up_tools(monkeypatch, tmp_path):
+    """Return the set-up of tools as a module, on an empty folder."""
     monkeypatch.syspath_prepend(str(ROOT / 'environment'))
     monkeypatch.delitem(sys.modules, 'set_up', raising=False)
     spec = importlib.util.spec_from_file_location(
-        'set_up_proof', ROOT / 'environment' / 'set_up_proof.py')
+        'set_up_tools', ROOT / 'environment' / 'set_up_tools.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, 'VENV', tmp_path / '.venv-proof')
+    monkeypatch.setattr(module, 'ROOT', tmp_path)
     monkeypatch.setattr(module.set_up, 'check_machine', lambda: None)
     module.ran = []
 
@@ -344,33 +344,48 @@ def set_up_proof(monkeypatch, tmp_path):
     sys.modules.pop('set_up', None)
 
 
-def test_an_engine_that_cannot_be_installed_is_left_out_and_tried_again(set_up_proof, capsys):
-    set_up_proof.failing = {'engine_drake'}
-    assert set_up_proof.main() == 0
+@pytest.mark.parametrize(('name', 'installed'), [
+    ('docs', []), ('proof', ['dartpy', 'drake', 'pin']), ('peers', ['figaroh']),
+    ('speed', ['casadi', 'adam-robotics']),
+])
+def test_every_target_gets_an_environment_of_its_own(set_up_tools, tmp_path, name, installed):
+    assert set_up_tools.main([name]) == 0
+    assert set_up_tools.ran[:2] == ['venv', 'venv'] and set_up_tools.ran[2] == 'requirements'
+    assert [path.name for path in tmp_path.iterdir()] == [f'.venv-{name}']
+    peers = {each.removeprefix('peer_') for each in set_up_tools.ran[3:]}
+    assert bool(peers) == bool(installed) and set(installed) <= peers
+    makefile = (ROOT / 'Makefile').read_text()
+    assert f'set_up_tools.py {name}\n' in makefile and f'.venv-{name}/bin/python' in makefile
+
+
+def test_an_engine_that_cannot_be_installed_is_left_out_and_tried_again(set_up_tools, capsys):
+    set_up_tools.failing = {'peer_drake'}
+    assert set_up_tools.main(['proof']) == 0
     assert 'drake' in capsys.readouterr().out
-    assert set_up_proof.ran[-1] == 'engine_pin'  # the ones after it were installed all the same
-    set_up_proof.failing, set_up_proof.ran[:] = set(), []
-    set_up_proof.left_out.clear()  # a new process
-    assert set_up_proof.main() == 0
-    assert set_up_proof.ran[0] == 'engine_dartpy'
-    set_up_proof.ran.clear()
-    assert set_up_proof.main() == 0
-    assert set_up_proof.ran == []
+    assert set_up_tools.ran[-1] == 'peer_pin'  # the ones after it were installed all the same
+    set_up_tools.failing, set_up_tools.ran[:] = set(), []
+    set_up_tools.left_out.clear()  # a new process
+    assert set_up_tools.main(['proof']) == 0
+    assert set_up_tools.ran[0] == 'peer_dartpy'
+    set_up_tools.ran.clear()
+    assert set_up_tools.main(['proof']) == 0
+    assert set_up_tools.ran == []
 
 
-def test_requirements_that_cannot_be_installed_end_the_set_up(set_up_proof):
-    set_up_proof.failing = {'requirements'}
+def test_requirements_that_cannot_be_installed_end_the_set_up(set_up_tools):
+    set_up_tools.failing = {'requirements'}
     with pytest.raises(SystemExit, match='no matching'):
-        set_up_proof.main()
+        set_up_tools.main(['proof'])
 
 
-def test_pinocchio_is_the_one_of_the_tests(set_up_proof):
+def test_pinocchio_is_the_one_of_the_tests(set_up_tools):
     wanted = (ROOT / 'environment' / 'development.txt').read_text().splitlines()
-    assert next(line for line in set_up_proof.engines() if line.startswith('pin==')) in wanted
+    peers = set_up_tools.peers(set_up_tools.TOOLS['proof'])
+    assert next(line for line in peers if line.startswith('pin==')) in wanted
 
 
-def test_every_judge_is_installed_by_its_set_up(set_up_proof):
-    lines = set_up_proof.engines() + (
+def test_every_judge_is_installed_by_its_set_up(set_up_tools):
+    lines = set_up_tools.peers(set_up_tools.TOOLS['proof']) + (
         ROOT / 'environment' / 'pip-only.txt').read_text().splitlines()
     assert {judge.distribution for judge in JUDGES.values()} <= {
         line.partition('==')[0] for line in lines}

@@ -5,6 +5,7 @@ import ast
 import importlib.util
 import re
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -73,30 +74,76 @@ def test_every_request_in_a_page_can_be_made():
                 fill(getattr(message, key), value)
             else:
                 setattr(message, key, value)
+                kept = getattr(message, key)
+                assert (list(kept) if isinstance(value, list) else kept) == value
 
-    for name, text in load('node_pages').REQUESTS.items():
+    requests = load('node_pages').REQUESTS
+    assert requests
+    for name, text in requests.items():
         package, folder, kind = name.split('/')
         request = getattr(__import__(f'{package}.{folder}', fromlist=[kind]), kind).Request()
-        fill(request, yaml.safe_load(text) or {})
+        fields = yaml.safe_load(text) or {}
+        assert fields.keys() <= request.get_fields_and_field_types().keys()
+        fill(request, fields)
 
 
 @pytest.mark.ros
-def test_errors_that_people_meet_first_are_in_the_code():
+def test_every_error_text_has_a_cause_and_a_remedy_of_its_own():
     skip_without_ros()
     page = load('error_page')
-    said = ' '.join(text for _, _, text in page.error_texts())
+    texts = page.error_texts()
+    assert len(texts) > 400
+    said = {}
+    for room, _, text in texts:
+        page.entry_of(room, text)  # raises
+        said.setdefault(room, []).append(' '.join(text.split()))
+    for room, about in page.ROOMS.items():
+        for entry in about['texts']:
+            assert entry['cause'] and entry['remedy']
+            for part in entry['like']:
+                assert any(part in text for text in said[room]), f'{part}: not said any more'
+    assert len({entry['remedy'] for _, entry in page.first_entries()}) > 10
+
+
+@pytest.mark.ros
+def test_the_check_of_error_texts_sees_a_new_one():
+    skip_without_ros()
+    page = load('error_page')
+    with pytest.raises(LookupError, match='the moon is full: add its cause'):
+        page.entry_of('cli', 'the moon is full')
+
+
+@pytest.mark.ros
+def test_logs_and_counts_of_nodes_have_a_remedy():
+    skip_without_ros()
+    page, pages = load('error_page'), load('node_pages')
+    counted = set()
+    for name in pages.NODES:
+        counted |= set(pages.failures(pages.PACKAGE / 'nodes' / f'{name}.py'))
+    assert counted == set(page.COUNTS)
     source = ' '.join(path.read_text() for path in (ROOT / 'robot_dynamics_ros').rglob('*.py'))
-    for each in page.FIRST:
-        assert each['text'] in said or each['text'] in source, each['text']
+    for entry in page.LOGS:
+        assert entry['text'] in source
+
+
+def test_options_that_remedies_name_exist():
+    text = (ROOT / 'environment' / 'pages' / 'remedies.yaml').read_text(encoding='utf-8')
+    known = (DOCS / 'reference' / 'commands.md').read_text(encoding='utf-8')
+    named = set(re.findall(r'(?<![\w-])--[a-z][a-z-]+', text))
+    assert len(named) > 10
+    assert [each for each in sorted(named) if not re.search(rf'{each}(?![\w-])', known)] == []
 
 
 RUN = [path for path in PAGES if path.read_text(encoding='utf-8').startswith('<!-- run')]
 
 
 @pytest.mark.parametrize('path', RUN, ids=lambda path: path.stem)
-def test_commands_print_what_the_page_shows(path):
+def test_commands_print_what_the_page_shows(path, request):
     pages = load('run_pages')
     text = path.read_text(encoding='utf-8')
+    if '--ros-args' in ''.join(pages.CONSOLE.findall(text)):
+        skip_without_ros()
+        request.getfixturevalue('ros')  # a domain of its own for the nodes of the page
     assert pages.without_numbers(pages.run_page(text)) == pages.without_numbers(text), 'make pages'
 
 
@@ -123,12 +170,45 @@ def test_there_are_ten_examples_and_all_are_listed():
                                                                re.MULTILINE))
 
 
-@pytest.mark.parametrize('path', PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_relative_links_lead_somewhere(path):
-    text = re.sub(r'^```.*?^```', '', path.read_text(encoding='utf-8'), flags=re.M | re.S)
-    for target in re.findall(r'\]\(([^)#\s]+)(?:#[^)]*)?\)', text):
-        if '://' not in target:
-            assert (path.parent / target).exists(), target
+LINK = re.compile(r'\]\(([^)\s]+)\)')
+
+
+def without_code(text):
+    """Return Markdown without its blocks of code."""
+    return re.sub(r'^```.*?^```', '', text, flags=re.M | re.S)
+
+
+def anchors(path):
+    """Return what a link may name on a page: its headings, in small letters with dashes."""
+    headings = re.findall(r'^#+ (.*)$', without_code(path.read_text(encoding='utf-8')), re.M)
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).strip().replace(' ', '-')
+            for heading in headings}
+
+
+@pytest.mark.parametrize('path', [*PAGES, ROOT / 'CONTRIBUTING.md', ROOT / 'examples/README.md'],
+                         ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    for target in LINK.findall(without_code(path.read_text(encoding='utf-8'))):
+        if '://' in target:
+            assert re.fullmatch(r'https://[a-z0-9.-]+\.[a-z]+(/[\w./#~%-]*)?', target), target
+            continue
+        file, _, anchor = target.partition('#')
+        page = path.parent / file if file else path
+        assert page.exists(), target
+        assert not anchor or anchor in anchors(page), target
+
+
+def test_every_page_can_be_reached_from_the_index():
+    listed, waiting = set(), [DOCS / 'index.md']
+    while waiting:
+        page = waiting.pop()
+        if page not in listed:
+            listed.add(page)
+            text = page.read_text(encoding='utf-8')
+            waiting += [(page.parent / f'{line.strip()}.md').resolve()
+                        for block in re.findall(r'^```{toctree}(.*?)^```', text, re.M | re.S)
+                        for line in block.splitlines() if line and not line.startswith(':')]
+    assert sorted(DOCS.rglob('*.md')) == sorted(listed)
 
 
 def ros2_lines():
@@ -165,6 +245,63 @@ def test_ros2_lines_name_nodes_parameters_and_arguments_that_exist():
                 assert argument in arguments, (page, line, argument)
             seen += 1
     assert seen > 10
+
+
+def blocks(kind):
+    """Return (page, text) of every block of code of a kind."""
+    return [(path.stem, text) for path in PAGES for text in re.findall(
+        rf'^```{kind}\n(.*?)^```$', path.read_text(encoding='utf-8'), re.M | re.S)]
+
+
+def test_commands_in_pages_have_options_that_exist():
+    import argparse
+
+    from robot_dynamics_ros.cli.main import COMMANDS
+
+    modules = {each.name: each.module for each in COMMANDS}
+    seen = 0
+    typed = [*(('', text) for _, text in blocks('bash')), *((r'\$ ', text) for _, text in
+                                                           blocks('console'))]
+    for prompt, text in typed:
+        for line in re.findall(rf'^{prompt}robot-dynamics ((?:.*\\\n)*.*)$', text, re.M):
+            words = shlex.split(re.sub(r'[|>&].*', '', line.replace('\\\n', ' ')), comments=True)
+            words = [word for word in words if ':=' not in word]
+            if words[0].startswith('-'):
+                continue
+            parser = argparse.ArgumentParser(exit_on_error=False)
+            importlib.import_module(f'robot_dynamics_ros.{modules[words[0]]}').add_arguments(
+                parser)
+            parser.parse_args(words[1:])
+            seen += 1
+    assert seen > 25
+
+
+def test_yaml_in_pages_can_be_read():
+    import yaml
+
+    found = blocks('yaml')
+    assert len(found) > 3
+    for page, text in found:
+        assert isinstance(yaml.safe_load(text), dict), page
+
+
+def test_known_arms_have_a_preset():
+    from robot_dynamics_ros.chain.effort_presets import PRESETS
+
+    text = (DOCS / 'how_to' / 'known_arms.md').read_text(encoding='utf-8')
+    rows = [row.split('|')[2] for row in re.findall(r'^\|.*\|$', text, re.M)[2:]]
+    named = [name for row in rows for name in re.findall(r'`(\w+)`', row)]
+    assert len(named) > 5 and set(named) <= set(PRESETS)
+
+
+def test_moveit_is_told_the_action_of_the_node():
+    import yaml
+
+    (_, text), = (each for each in blocks('yaml') if each[0] == 'moveit')
+    manager = yaml.safe_load(text)['moveit_simple_controller_manager']
+    node, = manager['controller_names']
+    source = (ROOT / 'robot_dynamics_ros' / 'nodes' / f'{node}.py').read_text(encoding='utf-8')
+    assert f"~/{manager[node]['action_ns']}" in source
 
 
 def test_the_chains_of_the_gallery_exist():

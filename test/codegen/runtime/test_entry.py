@@ -4,6 +4,7 @@
 import gc
 import sys
 import weakref
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -93,29 +94,47 @@ def test_after_its_first_use_a_function_goes_straight_to_machine_code(model, rng
             model.parameters = model.parameters
 
 
-@pytest.fixture
+@contextmanager
 def untraced():
-    """Run a test without a tracer such as that of coverage, which leaves references of its own."""
+    """Follow no function: the tracer of coverage keeps references to None for each of them."""
     tracer = sys.gettrace()
     sys.settrace(None)
-    yield
-    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
-@pytest.mark.usefixtures('untraced')
+def kept(function, counted):
+    """Return how many references to each of `counted` 1000 calls of a function leave behind."""
+    with untraced():
+        before = [sys.getrefcount(each) for each in counted]
+        for _ in range(1000):
+            function()
+        after = [sys.getrefcount(each) for each in counted]
+    return np.subtract(after, before)
+
+
 def test_no_reference_is_kept_or_lost(model):
     zero, out = np.zeros(7), np.empty(7)
     counted = [zero, out, None, np.ndarray, model.torque]
     if entry.C_ENTRY is not None:  # elsewhere np.empty itself keeps one per call
         counted.append(out.dtype)
-    model.torque(zero, zero, zero, out=out)
-    before = [sys.getrefcount(each) for each in counted]
-    for _ in range(1000):
+
+    def call():
         model.torque(zero, zero, zero, out=out)
         model.torque(zero, zero, zero.tolist(), out=out)  # declined
         model.torque(zero, zero, zero)
-    after = [sys.getrefcount(each) for each in counted]
-    assert np.abs(np.subtract(after, before)).max() < 100
+
+    call()
+    assert np.abs(kept(call, counted)).max() < 100
+
+
+def test_references_that_are_kept_or_lost_are_counted():
+    thing, store = object(), []
+    assert kept(lambda: store.append(thing), [thing, store]).tolist() == [1000, 0]
+    assert kept(store.pop, [thing]).tolist() == [-1000]
+    assert kept(lambda: None, [thing]).tolist() == [0]
 
 
 def test_a_kernel_becomes_a_builtin_function():
@@ -176,6 +195,17 @@ class TestAlone:
         function = entry.new_function(fallback, [{'f': call}], 'f')
         assert function(np.zeros(2), out=None)[0] == 'fallback'
         assert function(*np.zeros((7, 2)), out=None)[0] == 'fallback'
+
+    def test_no_reference_is_kept_or_lost_where_a_call_declines(self):
+        call, array, wrong = self.call(), np.zeros(2), [0.0, 0.0]
+        calls = [{'f': call}]
+        function = entry.new_function(fallback, calls, 'f')
+
+        def both():
+            function(array)
+            function(wrong, out=array)
+
+        assert np.abs(kept(both, [call, calls, fallback, array, wrong])).max() < 100
 
     def test_a_kernel_is_not_run_on_other_arrays(self):
         call = self.call(single=1, batch=1)  # calling these addresses would crash

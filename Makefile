@@ -12,7 +12,7 @@
 # make collisions   exciting motions of many robots and seeds, judged by MuJoCo and FCL (hours; ARGS='--seeds 2 --robots panda,ur5')
 # make docs    the documentation as a site: output/site/index.html (.venv-docs); warnings are errors
 # make pages   pages that the code writes, and what the commands in docs/ print (some minutes)
-# make coverage   share of lines that the tests run, per folder; at least 95 % in the core
+# make coverage   part of the lines that the tests run, per folder; at least 95 % in the core
 # Another Python than python3: make PYTHON=python3.12 test
 
 PYTHON ?= python3

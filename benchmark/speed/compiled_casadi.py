@@ -80,8 +80,8 @@ def contenders(peer: str, library: Path, functions: Mapping[str, tuple[int, int]
     Yield what is timed: CasADi's own call on buffers that are in place, and the loop in C.
 
     :param peer: name for the table.
-    :param library: from `compiled`.
-    :param functions: as for `compiled`.
+    :param library: path of what `compiled` has made.
+    :param functions: functions as for `compiled`.
     :param robot: the robot.
     """
     code = ctypes.CDLL(str(library))

@@ -55,8 +55,8 @@ class Comparison:
     """
     Held-out torque errors, relative to the torque.
 
-    :param smoothed: of the rows of `identify`.
-    :param filtered: of the filtered regressor, by its cut-off frequency [rad/s].
+    :param smoothed: result of the rows of `identify`.
+    :param filtered: result of the filtered regressor, by its cut-off frequency [rad/s].
     :param chosen: the cut-off frequency that is best within the part that is learned from [rad/s].
     """
 

@@ -56,7 +56,7 @@ class CalibrationSettings:
     User settings of a calibration.
 
     :param motions: motions that are played.
-    :param player: how they are played, and when a robot has left them.
+    :param player: settings of playing them, and of when a robot has left them.
     :param watch: what else is trouble.
     :param auto: go on without asking, except where a person must decide.
     :param payload: find out the payload of a calibrated robot instead of calibrating it.

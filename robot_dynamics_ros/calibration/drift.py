@@ -17,7 +17,7 @@ _PART = 0.05
 _OF_LINK = re.compile(r'(?:[A-Za-z]+?)(\d+)(?:_|$|-)')
 
 
-class Change(NamedTuple):
+class ParameterChange(NamedTuple):
     """
     One parameter in two calibrations.
 
@@ -51,7 +51,7 @@ class Change(NamedTuple):
         return 'changed' if changed else 'same'
 
 
-def explanations(changes: Sequence[Change], joints: int) -> list[str]:
+def explanations(changes: Sequence[ParameterChange], joints: int) -> list[str]:
     """
     Return what the changes point to, for people; one line says so where there is none.
 
@@ -81,13 +81,13 @@ def explanations(changes: Sequence[Change], joints: int) -> list[str]:
     return lines
 
 
-def _percent(change: Change) -> str:
+def _percent(change: ParameterChange) -> str:
     if change.before == 0.0:
         return 'appeared'
     return f'{100 * (change.after / change.before - 1.0):+.0f} %'
 
 
-def _cause(changes: Sequence[Change]) -> str:
+def _cause(changes: Sequence[ParameterChange]) -> str:
     terms = {each.name.split()[0] for each in changes}
     risen = all(abs(each.after) > abs(each.before) for each in changes)
     if 'torque_offset' in terms:

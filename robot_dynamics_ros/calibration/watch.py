@@ -120,7 +120,7 @@ class MotionWatch:
                                        samples.effort):
             expected, deviation = estimator.expected(state.q, state.qd, state.qdd)
             self.deviation = deviation
-            # without a limit, only the deviations count
+            # without a limit, only the standard deviations count
             self.band = np.where(np.isfinite(floor), np.maximum(s.deviations * deviation, floor),
                                  s.deviations * deviation)
             off = np.abs(np.nan_to_num(state.tau - expected))

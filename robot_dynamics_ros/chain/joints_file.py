@@ -49,7 +49,7 @@ from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
 
 FORMAT = 1
-#: Instead of rotor_inertia: inertia at the motor [kg m^2], and motor speed over joint speed.
+#: Instead of rotor_inertia: inertia at the motor [kg m^2], and motor velocity over joint velocity.
 _ROTOR = ('motor_inertia', 'gear_ratio')
 _LIMITS = {'effort': 'effort_limit', 'velocity': 'velocity_limit', 'lower': 'lower',
            'upper': 'upper'}

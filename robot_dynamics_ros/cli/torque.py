@@ -18,7 +18,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     robot_from_arguments,
     weighed_robot_from_arguments,
 )
-from robot_dynamics_ros.cli.support.motion_table import Motion, motion_from_table
+from robot_dynamics_ros.cli.support.motion_table import MotionTable, motion_from_table
 from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
@@ -81,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def motor_motion(source: CsvTable, chain: Chain, stiffness: Array, motion: Motion) -> MotorMotion:
+def motor_motion(source: CsvTable, chain: Chain, stiffness: Array,
+                 motion: MotionTable) -> MotorMotion:
     """
     Return what the motors of elastic joints must do (Khalil & Dombre 9.35).
 

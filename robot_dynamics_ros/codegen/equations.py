@@ -59,7 +59,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import LinkWrenches, wrenches_at_j
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total
 
 #: Rows of scalars, or numbers (n, p) or (n, p, N) of one or N states.
-Rows: TypeAlias = list[list[Scalar]] | Array
+ModelRows: TypeAlias = list[list[Scalar]] | Array
 
 #: From this number of joints on the recursion with linear cost needs fewer operations.
 LINEAR_RECURSION_FROM = 15
@@ -232,18 +232,18 @@ class Equations:
         pairs = sum(len(self.chain.path(i)) for i in range(1, len(self._links) + 1))
         return pairs >= LINEAR_RECURSION_FROM * (LINEAR_RECURSION_FROM + 1) // 2
 
-    def regressor(self) -> Rows:
+    def regressor(self) -> ModelRows:
         """Return the regressor of the minimal parameters."""
         return self._grouped_regressor(customized_motion(
             self._frames, self._rates('qd'), self._rates('qdd'), gravity_vector(self.chain)))
 
-    def reference_regressor(self) -> Rows:
+    def reference_regressor(self) -> ModelRows:
         """Return Slotine and Li's regressor of the minimal parameters."""
         return self._grouped_regressor(reference_motion(
             self._frames, self._rates('qd'), self._rates('qd_r'), self._rates('qdd_r'),
             gravity_vector(self.chain)))
 
-    def _grouped_regressor(self, motion: Sequence[LinkMotion]) -> Rows:
+    def _grouped_regressor(self, motion: Sequence[LinkMotion]) -> ModelRows:
         """Return the regressor of the minimal parameters at a motion of the links."""
         if self.functions is math or self.functions is np:  # numbers: quicker as whole arrays
             every = regressor_array(motion, self._frames)
@@ -258,7 +258,7 @@ class Equations:
         return [self.grouping.regressor(reduced_rows(self.chain, part)) for part in momentum_split(
             self._frames, self._rates('qd'), gravity_vector(self.chain))]
 
-    def regressor_with_joint_terms(self) -> Rows:
+    def regressor_with_joint_terms(self) -> ModelRows:
         """Return the regressor of the minimal parameters and of the joint terms."""
         links = self.regressor()
         joints = self._joints.regressor(self.inputs['qd'], self.inputs['qdd'])

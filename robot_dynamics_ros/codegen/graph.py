@@ -57,7 +57,6 @@ class Node:
     __slots__ = ('graph', 'index', 'sign')
 
     def __init__(self, graph: Graph, index: int, sign: int = 1) -> None:
-        """Refer to the entry `index`."""
         self.graph = graph
         self.index = index
         self.sign = sign

@@ -21,7 +21,7 @@ from robot_dynamics_ros.dynamics.recursions.kinematics import (
     places,
     places_from_tip,
 )
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import ScalarRows
 from robot_dynamics_ros.dynamics.recursions.momentum import FirstMoments, first_moments, momentum
 from robot_dynamics_ros.dynamics.recursions.motion import carried_motion
 from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame
@@ -69,29 +69,29 @@ class Kinematics:
     def _tip_joint(self) -> int:
         return self.chain.tips[0].joint
 
-    def _jacobian(self, seen: Sequence[Place], point: Vector) -> Rows:
+    def _jacobian(self, seen: Sequence[Place], point: Vector) -> ScalarRows:
         rows = jacobian(self.frames, seen, point, self._tip_joint)
         return [self.chain.joint_sums(row) for row in rows]
 
-    def link_poses(self) -> list[Rows]:
+    def link_poses(self) -> list[ScalarRows]:
         """Return the pose of every moving link in the frame of the base link."""
         return [place.fixed(FixedFrame.at(pose)).matrix
                 for place, pose in zip(self._places[1:], self.chain.link_frames)]
 
-    def tip_pose(self) -> Rows:
+    def tip_pose(self) -> ScalarRows:
         """Return the pose of the tip link in the frame of the base link."""
         return self._tip.matrix
 
-    def jacobian(self) -> Rows:
+    def jacobian(self) -> ScalarRows:
         """Return the Jacobian of the tip's origin in the axes of the base link."""
         return self._jacobian(self._places, self._tip.origin)
 
-    def jacobian_local(self) -> Rows:
+    def jacobian_local(self) -> ScalarRows:
         """Return the Jacobian of the tip's origin in the axes of the tip link."""
         seen = places_from_tip(self.frames, self._tip_frame, self._tip_joint)
         return self._jacobian(seen, ZERO)
 
-    def jacobian_world(self) -> Rows:
+    def jacobian_world(self) -> ScalarRows:
         """Return the Jacobian of the tip link's point at the base link's origin."""
         return self._jacobian(self._places, ZERO)
 
@@ -136,7 +136,7 @@ class Kinematics:
         moment = base.turned(self._moments.moment[0])
         return list(add(base.origin, scale(1.0 / self._moments.mass[0], moment)))
 
-    def centre_of_mass_jacobian(self) -> Rows:
+    def centre_of_mass_jacobian(self) -> ScalarRows:
         """Return the velocity of the centre of mass per joint velocity, in the base's axes."""
         moments, columns = self._moments, []
         inverse = 1.0 / moments.mass[0]

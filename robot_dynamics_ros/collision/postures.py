@@ -43,7 +43,7 @@ class PostureClearance(NamedTuple):
     """
     The closest pair of a posture.
 
-    :param room: how much of its room the closest pair has: 0 = at its margin, negative = too
+    :param room: part of its room that the closest pair has: 0 = at its margin, negative = too
         close, 1 = not near to anything.
     :param distance: distance of that pair [m].
     :param pair: names of the two links, or of a link and what surrounds it.

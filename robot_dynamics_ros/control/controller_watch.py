@@ -68,7 +68,6 @@ class ControllerWatch:
     """
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self._sent: _Sent | None = None
         self._before: _Sent | None = None  # what was sent before
         self._state: ControllerState | None = None

@@ -70,7 +70,7 @@ class Feedforward:
         the joint order of the model.
     :param warnings: warnings about this trajectory, for people.
     :param now: present time on the trajectory [s].
-    :param delay: how much later its points are than those given [s]; then its time zero is now.
+    :param delay: time by which its points are later than given [s]; then its time zero is now.
     :param carried: what feedback carries from now on, in the joint order of the model.
     :param whole: the same for all joints of the model, those that were not named at rest.
     """

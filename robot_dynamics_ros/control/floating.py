@@ -2,7 +2,7 @@
 """
 Float: an arm that carries its own weight and is led by hand.
 
-    tau = gravity + offset + share of friction - damping - hold + soft stop
+    tau = gravity + offset + part of friction - damping - hold + soft stop
 
 Damping, braking and soft stop are measured in times and frequencies, times the inertia that each
 joint feels: the same settings fit every robot, and none is quicker than sampled control bears.
@@ -10,7 +10,7 @@ joint feels: the same settings fit every robot, and none is quicker than sampled
 - Damping: what is let go comes to rest; beyond the largest velocity it is braked on top.
 - Hold: a small virtual dry friction, a spring that slips. It carries what the model of the weight
   is wrong by, so that the arm does not creep. It stores and takes energy, but gives none.
-- Share of friction: friction is compensated in part, the less the slower the joint, so that the
+- Part of friction: friction is compensated in part, the less the slower the joint, so that the
   real friction is always the larger one: nothing is pushed.
 - Soft stop: spring and damper from a margin before the position limits on.
 
@@ -35,7 +35,7 @@ from robot_dynamics_ros.control.torque_model import TorqueModel
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError, StateError
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 
-#: Largest share of the friction that is compensated: friction that is really a third smaller
+#: Largest part of the friction that is compensated: friction that is really a third smaller
 #: than in the model is still not pushed.
 LARGEST_FRICTION_SHARE = 0.7
 #: Velocity above which friction is compensated in earnest [rad/s, m/s].

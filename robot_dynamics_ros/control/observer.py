@@ -104,14 +104,14 @@ class MomentumObserver:
         return np.where(np.isfinite(estimate), estimate, np.nan)
 
 
-class SharesModel(MomentumModel, Protocol):
+class ContributionModel(MomentumModel, Protocol):
     """A model that also knows the Coriolis torque."""
 
     def coriolis_torque(self, q: Array, qd: Array) -> Array:
         """Return the torque of Coriolis and centrifugal forces."""
 
 
-class TorqueShares(NamedTuple):
+class TorqueContributions(NamedTuple):
     """
     Contributions to the torque (n,) each [N m, N].
 
@@ -145,7 +145,8 @@ class TorqueMonitor:
         """Forget the past."""
         self._observer.restart()
 
-    def shares(self, model: SharesModel, sample: JointSample) -> TorqueShares | None:
+    def contributions(self, model: ContributionModel,
+                      sample: JointSample) -> TorqueContributions | None:
         """
         Return the contributions at a sample, or None where the past is still missing.
 
@@ -156,9 +157,9 @@ class TorqueMonitor:
         external = self._observer.external_torque(model, sample)
         if external is None:
             return None
-        return TorqueShares(model.gravity_torque(sample.q),
-                            model.coriolis_torque(sample.q, sample.qd),
-                            model.friction_torque(sample.qd), -external, external)
+        return TorqueContributions(model.gravity_torque(sample.q),
+                                   model.coriolis_torque(sample.q, sample.qd),
+                                   model.friction_torque(sample.qd), -external, external)
 
 
 #: A joint is free again below this part of its threshold.

@@ -24,7 +24,7 @@ from robot_dynamics_ros.estimation.consistency.possible import possible_unknowns
 from robot_dynamics_ros.estimation.identification.study import excited_unknowns, not_negative
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
-from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, Sample, far_off
+from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, TorqueSample, far_off
 from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
 from robot_dynamics_ros.estimation.recursion.stream_blocks import StreamBlocks
 from robot_dynamics_ros.estimation.recursion.stream_columns import StreamColumns
@@ -330,7 +330,7 @@ class OnlineEstimator:
             error = self._absorb(recursion, each)
         return error
 
-    def _absorb(self, recursion: RecursiveLeastSquares, sample: Sample) -> Array:
+    def _absorb(self, recursion: RecursiveLeastSquares, sample: TorqueSample) -> Array:
         """Learn from a sample that is no outlier; return the error of its prediction."""
         rows, tau = sample
         poor = recursion.samples > _MEMORY and self._gain < _POOR * recursion.loss
@@ -363,7 +363,7 @@ class OnlineEstimator:
         return bool(np.all(self._recent <= promised))
 
     def _covariance(self, recursion: RecursiveLeastSquares) -> Array:
-        """Return the covariance (u, u): the correlations of the recursion, other deviations."""
+        """Return the covariance (u, u): the correlations of the recursion, other sigmas."""
         covariance = recursion.covariance
         stated = np.sqrt(np.diag(covariance))
         factor = self._blocks.standard_deviations(recursion.prior, stated) / stated

@@ -17,8 +17,8 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 #: auto: whatever the data call for; stribeck: with static friction if they do; coulomb: without;
 #: none: no friction.
-FrictionLaw = Literal['auto', 'stribeck', 'coulomb', 'none']
-FRICTION_LAWS: tuple[FrictionLaw, ...] = get_args(FrictionLaw)
+FrictionChoice = Literal['auto', 'stribeck', 'coulomb', 'none']
+FRICTION_LAWS: tuple[FrictionChoice, ...] = get_args(FrictionChoice)
 
 #: none: least squares only; instruments: split-sample instrumental variables, for noise in q.
 Refinement = Literal['none', 'instruments']
@@ -49,7 +49,7 @@ class IdentificationSettings:
     cutoff: float | None = None
     parallel_cutoff: float | None = None
     method: Method = 'robust'
-    friction: FrictionLaw = 'auto'
+    friction: FrictionChoice = 'auto'
     coulomb_velocity: float | None = None
     refinement: Refinement = 'none'
     prior_strength: float = 1.0

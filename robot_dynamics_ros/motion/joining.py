@@ -50,7 +50,7 @@ class Joined:
 
     :param trajectory: trajectory with what goes before its first point.
     :param now: present time on it [s].
-    :param delay: how much later its points are than before [s]; then its time zero is now.
+    :param delay: time by which its points are later than before [s]; then its time zero is now.
     :param blind: True where nobody knows how the way to the first point begins.
     """
 

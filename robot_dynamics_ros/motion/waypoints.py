@@ -12,12 +12,13 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import TrajectoryError
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
-Rows = Sequence[Sequence[float]]
+PointRows = Sequence[Sequence[float]]
 
 
 def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float], *,
-                              positions: Rows, velocities: Rows, accelerations: Rows,
-                              efforts: Rows | None = None) -> Trajectory:
+                              positions: PointRows, velocities: PointRows,
+                              accelerations: PointRows,
+                              efforts: PointRows | None = None) -> Trajectory:
     """
     Return the trajectory through waypoints.
 
@@ -37,7 +38,7 @@ def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float]
     return Trajectory(tuple(joint_names), np.asarray(times, dtype=np.float64), **fields)
 
 
-def _table(field: str, rows: Rows, joint_names: Sequence[str]) -> Array:
+def _table(field: str, rows: PointRows, joint_names: Sequence[str]) -> Array:
     """Return the rows as an (N, n) array with NaN for an empty row."""
     n = len(joint_names)
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))

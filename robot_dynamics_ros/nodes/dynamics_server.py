@@ -21,7 +21,7 @@ from geometry_msgs.msg import InertiaStamped
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetDynamics, SetPayload
-from robot_dynamics_ros.control.observer import TorqueMonitor, TorqueShares, TorqueThreshold
+from robot_dynamics_ros.control.observer import TorqueContributions, TorqueMonitor, TorqueThreshold
 from robot_dynamics_ros.dynamics.joints.joint_terms import rotor_torque
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.errors import RobotDynamicsError, StateError
@@ -83,8 +83,8 @@ class DynamicsServerNode(RobotNode):
         self._source.make_interfaces()
         self._payload_topic = self.create_publisher(InertiaStamped, 'payload', LATCHED)
         if self.settings.publish_shares:
-            self._shares = {name: self.create_publisher(JointState, f'~/{name}', 10)
-                            for name in TorqueShares._fields}
+            self._contributions = {name: self.create_publisher(JointState, f'~/{name}', 10)
+                                   for name in TorqueContributions._fields}
         if self.settings.publish_shares or self.settings.follow_mlc:
             self._joints.subscribe(EffortSource(self, self.settings.effort_source))
 
@@ -164,14 +164,14 @@ class DynamicsServerNode(RobotNode):
         self._source.observe(sample)
         if not self.settings.publish_shares:
             return
-        shares = self._monitor.shares(robot.model, robot.in_torques(sample))
-        if shares is None:
+        contributions = self._monitor.contributions(robot.model, robot.in_torques(sample))
+        if contributions is None:
             return
-        for name, values in shares._asdict().items():
+        for name, values in contributions._asdict().items():
             if np.all(np.isfinite(values)):
-                self._shares[name].publish(joint_state(
+                self._contributions[name].publish(joint_state(
                     self._joints.stamp, robot.chain.joint_names, values))
-        self._watch(self._threshold, shares.external_torque)
+        self._watch(self._threshold, contributions.external_torque)
 
     def _watch(self, threshold: TorqueThreshold, torque: np.ndarray) -> None:
         """Warn about joints whose external torque has passed its threshold."""

@@ -31,7 +31,7 @@ _DUST = 1e-10
 _RUNAWAY = 1e8
 #: Stiffness of the dry friction: it stops a joint within this many steps.
 _FRICTION_STEPS = 2.0
-#: Share of the constraint in a joint that dry friction holds; the rest lets it creep.
+#: Part of the constraint in a joint that dry friction holds; the rest lets it creep.
 _HARDNESS = 0.9999
 
 

@@ -213,9 +213,9 @@ def test_the_services_of_a_tree_answer_for_all_joints_in_any_order(make_node, mo
     node = make_node(DynamicsServerNode, robot_description=TEXT, locked=FINGERS)
     names = model.chain.joint_names[::-1]
     q, qd, qdd = np.random.default_rng(3).uniform(-1.0, 1.0, (3, len(names)))
-    answer = node._on_get_dynamics(GetDynamics.Request(
+    answer = node.call(GetDynamics.Request(
         joint_names=list(names), position=q.tolist(), velocity=qd.tolist(),
-        acceleration=qdd.tolist()), GetDynamics.Response())
+        acceleration=qdd.tolist()))
     assert answer.success, answer.message
     assert_close(answer.torque, model.torque(q[::-1], qd[::-1], qdd[::-1])[::-1], SAME_ALGEBRA)
     M = np.reshape(answer.mass_matrix, (15, 15))
@@ -304,8 +304,7 @@ def test_the_simulated_robot_carries_a_payload_in_either_hand(make_node, engine)
                      parameter_error=0.0)
     loaded, arm, q = chain_from_urdf(text, locked=FINGERS), node.simulation.robot, np.zeros(15)
     for tip, mass in (('left_hand', 1.0), ('right_hand', 2.5)):
-        answer = node._on_set_payload(SetPayload.Request(payload=payload_message(tip, mass)),
-                                      SetPayload.Response())
+        answer = node.call(SetPayload.Request(payload=payload_message(tip, mass)))
         assert answer.success, answer.message
         loaded = loaded.with_payload(mass, [0.0, 0.0, 0.1], tip=tip)
     expected = compile_model(loaded).forward_dynamics(arm.q, q, q)

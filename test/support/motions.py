@@ -14,7 +14,7 @@ def swinging_samples(model, duration, *, start=1.0, rate=200.0, amplitude=0.8, n
     :param duration: [s].
     :param start: first stamp [s].
     :param rate: samples per second.
-    :param amplitude: of the positions [rad, m].
+    :param amplitude: amplitude of the positions [rad, m].
     :param noise: standard deviation of the torque [N m, N].
     """
     n = len(model.chain)

@@ -118,7 +118,7 @@ class StockController:
         """
         Hold the measured position as after a minute: the integral carries the weight.
 
-        :param part: of the weight; P carries the rest, and the arm hangs below its reference.
+        :param part: part of the weight; P carries the rest, and the arm hangs below its reference.
         """
         weight = self.arm.model.gravity_torque(self.arm.q)
         hanging = (1.0 - part) * weight / self.control.pid.gains.p

@@ -42,7 +42,7 @@ _DEPENDENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SlowSamples:
     """
     Smoothed samples of slow motion.
 
@@ -96,7 +96,7 @@ class Evidence:
         return bool(abs(self.friction) > 5.0 * self.friction_deviation)
 
 
-def slow_samples(chain: Chain, recording: Recording, given: EffortSemantics) -> Samples:
+def slow_samples(chain: Chain, recording: Recording, given: EffortSemantics) -> SlowSamples:
     """
     Return smoothed samples with efforts as the given meaning has them.
 
@@ -117,13 +117,13 @@ def slow_samples(chain: Chain, recording: Recording, given: EffortSemantics) -> 
                                   f'to tell what efforts mean; at least {_FEWEST} are needed')
     every = max(1, len(t) // _MOST)
     t, q, qd, qdd, effort = (each[::every] for each in (t, q, qd, qdd, effort))
-    return Samples(t, q, qd, qdd, effort, np.arange(len(t)) * BLOCKS // len(t))
+    return SlowSamples(t, q, qd, qdd, effort, np.arange(len(t)) * BLOCKS // len(t))
 
 
 class SlowMotion:
     """The terms of every joint on one motion, and what they show."""
 
-    def __init__(self, chain: Chain, samples: Samples) -> None:
+    def __init__(self, chain: Chain, samples: SlowSamples) -> None:
         """
         Compute the terms.
 

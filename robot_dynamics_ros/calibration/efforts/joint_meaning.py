@@ -26,7 +26,7 @@ class JointMeaning:
 
     :param joint: name of the joint.
     :param kind: what it is, in words.
-    :param certainty: how sure that is.
+    :param certainty: word for how sure that is.
     :param sign: +1 or -1.
     :param gain: torque per unit [N m, N per unit].
     :param gain_deviation: relative standard deviation of the gain; NaN = not known.

@@ -26,7 +26,7 @@ from robot_dynamics_ros.chain.urdf.document import (
 from robot_dynamics_ros.errors import ChainError, UrdfError
 from robot_dynamics_ros.files.bounds import LARGEST_NUMBER, one_line
 
-#: Share of the largest moment of inertia that a tensor may miss before a finding says so.
+#: Part of the largest moment of inertia that a tensor may miss before a finding says so.
 INERTIA_TOLERANCE = 1e-3
 
 

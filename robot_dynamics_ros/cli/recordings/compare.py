@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.calibration.drift import Change, explanations
+from robot_dynamics_ros.calibration.drift import ParameterChange, explanations
 from robot_dynamics_ros.chain.inertia import STANDARD_PARAMETERS
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.dynamics.minimal.estimate import covariance_of
@@ -62,9 +62,10 @@ def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
     M = _conversion(second, first)
     values = M @ [line['value'] for line in second['parameters']]
     variances = _second_variances(M, second)
-    changes = [Change(str(line['name']), float(line['value']), float(value),
-                      float(np.sqrt(float(line['standard_deviation']) ** 2 + float(variance))))
-               for line, value, variance in zip(first['parameters'], values, variances)]
+    changes = [ParameterChange(
+        str(line['name']), float(line['value']), float(value),
+        float(np.sqrt(float(line['standard_deviation']) ** 2 + float(variance))))
+        for line, value, variance in zip(first['parameters'], values, variances)]
     units = [str(line['unit']) for line in first['parameters']]
     for term, letter in _TERMS.items():
         for j, (one, other) in enumerate(zip(first['joints'], second['joints'])):
@@ -73,8 +74,8 @@ def comparison(first: dict[str, Any], second: dict[str, Any]) -> str:
                 if np.isfinite(a) or np.isfinite(b):
                     variance = sum(_variance(content, f'{letter}{j + 1}')
                                    for content in (first, second))
-                    changes.append(Change(f'{term} {one["name"]}', a, b,
-                                          float(np.sqrt(variance)), str(one['name'])))
+                    changes.append(ParameterChange(f'{term} {one["name"]}', a, b,
+                                                   float(np.sqrt(variance)), str(one['name'])))
     units += [''] * (len(changes) - len(units))
     header = f'{first["robot"]} ({first["set"]}) and {second["robot"]} ({second["set"]})'
     columns = ['parameter', 'unit', 'A', 'B', 'B - A', 'in standard deviations', 'verdict']
@@ -89,7 +90,7 @@ def _variance(content: dict[str, Any], name: str) -> float:
     return float(C[names.index(name), names.index(name)]) if name in names else float('nan')
 
 
-def _row(change: Change, unit: str) -> list[str]:
+def _row(change: ParameterChange, unit: str) -> list[str]:
     return [change.name, unit, short(change.before), short(change.after),
             short(change.after - change.before),
             f'{change.score:.1f}' if np.isfinite(change.score) else '-', change.verdict]

@@ -12,7 +12,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.files.csv_table import CsvTable, TableError
 
 
-class Motion(NamedTuple):
+class MotionTable(NamedTuple):
     """Times (N,) and joint motion (N, n)."""
 
     t: Array
@@ -21,7 +21,7 @@ class Motion(NamedTuple):
     qdd: Array
 
 
-def motion_from_table(source: CsvTable, chain: Chain) -> Motion:
+def motion_from_table(source: CsvTable, chain: Chain) -> MotionTable:
     """
     Return the motion of a table; derivatives that it lacks are those of a cubic spline.
 
@@ -39,7 +39,7 @@ def motion_from_table(source: CsvTable, chain: Chain) -> Motion:
         qd = _derivative(source, t, q)
     if qdd is None:
         qdd = _derivative(source, t, qd)
-    return Motion(t, q, qd, qdd)
+    return MotionTable(t, q, qd, qdd)
 
 
 def _derivative(source: CsvTable, t: Array, values: Array) -> Array:

@@ -94,7 +94,6 @@ class CtypesCall:
 
     def __init__(self, single: int, batch: int, owner: object, constants: Array,
                  widths: tuple[int, ...], shape: tuple[int, ...], lanes: int) -> None:
-        """Prepare the two functions."""
         self._single = _Single(single) if single else None
         quick = builtin_of(single, constants, widths, shape) if single else None
         #: `attempt` for one state with an array for the result; it may always decline.

@@ -66,7 +66,6 @@ class LoopKernel:
     """The loop form."""
 
     def __init__(self, chain: Chain, grouping: Grouping, name: str) -> None:
-        """Generate nothing."""
         self._name = name
         self._chain = chain
         self._grouping = grouping
@@ -109,7 +108,6 @@ class SolvedKernel:
     """
 
     def __init__(self, kernels: Kernels, name: str, loop: LoopKernel) -> None:
-        """Compile the solution."""
         self._kernels = kernels
         self._wrench = WITH_WRENCH if name.endswith(WITH_WRENCH) else ''
         self._loop = loop
@@ -283,7 +281,6 @@ class Kernels:
 
     def __init__(self, chain: Chain, grouping: Grouping, backend: str,
                  folding: Folding | None = None) -> None:
-        """Generate nothing yet."""
         self._chain = chain
         self._folding = folding or Folding()
         self._grouping = self._folding.grouping(grouping)

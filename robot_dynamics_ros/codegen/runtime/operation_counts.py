@@ -29,7 +29,6 @@ class OperationCounts(Mapping[str, Operations]):
 
     def __init__(self, chain: Chain, mlc: MlcSet, kernels: Kernels,
                  form: JointForm) -> None:
-        """Count nothing yet."""
         self._chain = chain
         self._mlc = mlc
         self._kernels = kernels

@@ -25,7 +25,6 @@ class Snapshot:
     """
 
     def __init__(self, minimal: ArrayLike, physics: JointPhysics) -> None:
-        """Copy the values."""
         self.minimal = read_only(minimal)
         self.physics = physics
         self.form = JointForm.of(physics)

@@ -30,7 +30,7 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     linear_recursion,
 )
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
-    Rows,
+    ScalarRows,
     by_inverse_dynamics,
     composite_bodies,
     from_regressor,
@@ -133,7 +133,7 @@ def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
                               gravity_vector(chain), external))
 
 
-def _composite_bodies(state: Samples) -> Rows:
+def _composite_bodies(state: Samples) -> ScalarRows:
     return composite_bodies(state.frames, link_parameters(state.chain))
 
 
@@ -143,11 +143,11 @@ def _minimal(state: Samples) -> InertiaConstants:
     return constants.representative(groups)
 
 
-def _renaud(state: Samples) -> Rows:
+def _renaud(state: Samples) -> ScalarRows:
     return renaud(state.frames, _minimal(state))
 
 
-def _inverse_dynamics(state: Samples) -> Rows:
+def _inverse_dynamics(state: Samples) -> ScalarRows:
     return by_inverse_dynamics(state.frames, link_parameters(state.chain))
 
 
@@ -155,7 +155,7 @@ def _lagrange(state: Samples) -> Lagrange:
     return Lagrange(state.frames, link_parameters(state.chain), gravity_vector(state.chain))
 
 
-def _regressor(state: Samples) -> Rows:
+def _regressor(state: Samples) -> ScalarRows:
     n = len(state.chain)
     at_rest = partial(regressor, state.frames, [0.0] * n, gravity=ZERO)
     A, _ = from_regressor(at_rest, state.chain.standard_parameters.tolist(), n)
@@ -173,7 +173,7 @@ def _renaud_gravity(state: Samples) -> list[Scalar]:
 
 
 #: Independent ways to the same mass matrix.
-MASS_MATRICES: dict[str, Callable[[Samples], Rows]] = {
+MASS_MATRICES: dict[str, Callable[[Samples], ScalarRows]] = {
     'composite_bodies': _composite_bodies,
     'renaud': _renaud,
     'lagrange': lambda state: _lagrange(state).mass_matrix(),

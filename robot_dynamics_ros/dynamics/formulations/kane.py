@@ -62,7 +62,7 @@ def kane_matrices(frames: Sequence[JointFrame], bodies: Sequence[Body], qd: Sequ
     Return the n joint torques by the matrices of partial velocities A_j and B_j (32)-(37).
 
     ``tau = sum_j A_j^T h'_j + B_j^T m_j p''_j``; the columns of A_j are the angular velocities of
-    link j per joint speed, those of B_j the velocities of its mass centre. The cost grows with
+    link j per joint velocity, those of B_j the velocities of its mass centre. The cost grows with
     the square of n: `kane` is the same sum, taken recursively.
     """
     forces, moments = _inertia_wrenches(frames, bodies, qd, qdd, gravity)

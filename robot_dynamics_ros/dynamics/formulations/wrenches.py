@@ -93,7 +93,7 @@ def by_link(state: Samples, wrenches: Wrenches) -> list[Pair]:
     Return wrenches at O_i in E_i of the links 0..n; entry 0 is the base.
 
     :param state: the state they act in.
-    :param wrenches: as for `wrench_torque`.
+    :param wrenches: wrenches as for `wrench_torque`.
     """
     chain = state.chain
     result = [ZERO_PAIR] * (len(chain.links) + 1)

@@ -14,6 +14,15 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet, minimal_parameters
 
+#: Name in the MlcSet message and in parameters.yaml, and in `JointPhysics`: terms of every joint,
+#: and those of some friction laws.
+JOINT_FIELDS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
+                'coulomb_friction': 'coulomb', 'torque_offset': 'offset'}
+OPTIONAL_JOINT_FIELDS = {
+    'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity',
+    'load_friction': 'load_friction', 'viscous_asymmetry': 'viscous_asymmetry',
+    'presliding_distance': 'presliding'}
+
 
 class EstimateState(IntEnum):
     """Where the values come from; the numbers are those of the MlcSet message."""

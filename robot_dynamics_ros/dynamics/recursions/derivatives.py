@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from robot_dynamics_ros.dynamics.recursions.composite import mixed_moments
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import ScalarRows
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion
 from robot_dynamics_ros.dynamics.recursions.newton_euler import link_wrench
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, TurnedFrame
@@ -66,9 +66,9 @@ class TorqueDerivatives:
     """
 
     torque: list[Scalar]
-    by_q: Rows
-    by_qd: Rows
-    by_qdd: Rows
+    by_q: ScalarRows
+    by_qd: ScalarRows
+    by_qdd: ScalarRows
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class _Composite:
         """
         Return the same at another point.
 
-        :param s: from the new point to the old one [m].
+        :param s: vector from the new point to the old one [m].
         :param c: velocity of the old point relative to the new one [m/s].
         """
         twice = add(c, c)
@@ -174,10 +174,10 @@ class _Step:
     parent's z and a way along it follow.
 
     :param frame: frame of the link.
-    :param along_z: from its parent's x axis to O_i, in E_i [m], and the velocity of that way.
-    :param along_x: from the parent's origin to that point, in the parent, and its velocity.
+    :param along_z: vector from its parent's x axis to O_i, in E_i [m], and its velocity.
+    :param along_x: vector from the parent's origin to that point, in the parent, and its velocity.
     :param branch: frame in the parent where the link branches off; None = the parent's own.
-    :param along_branch: from the parent's origin to that of `branch`, and its velocity.
+    :param along_branch: vector from the parent's origin to that of `branch`, and its velocity.
     """
 
     frame: JointFrame

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robot_dynamics_ros.dynamics.recursions.mass_matrix import Rows
+from robot_dynamics_ros.dynamics.recursions.mass_matrix import ScalarRows
 from robot_dynamics_ros.dynamics.scalars.frames import FixedFrame, JointFrame, TurnedFrame
 from robot_dynamics_ros.dynamics.scalars.pair import ZERO_PAIR, Pair, moved_twist
 from robot_dynamics_ros.dynamics.scalars.vector import (
@@ -129,7 +129,7 @@ def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame,
 
 
 def jacobian(frames: Sequence[JointFrame], seen: Sequence[Place], point: Vector,
-             joint: int | None = None) -> Rows:
+             joint: int | None = None) -> ScalarRows:
     """
     Return J (6, n): velocity of a point of the tip link and angular velocity, per joint velocity.
 

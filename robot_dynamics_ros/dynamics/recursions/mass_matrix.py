@@ -33,11 +33,11 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
 )
 
 #: n rows of n scalars.
-Rows = list[list[Scalar]]
+ScalarRows = list[list[Scalar]]
 
 
 def composite_bodies(frames: Sequence[JointFrame],
-                     parameters: Sequence[Sequence[Scalar]]) -> Rows:
+                     parameters: Sequence[Sequence[Scalar]]) -> ScalarRows:
     """
     Return A by composite bodies: all that joint i carries, rigid, accelerated by it alone.
 
@@ -47,7 +47,7 @@ def composite_bodies(frames: Sequence[JointFrame],
     :param parameters: ten STANDARD_PARAMETERS per link, link 1 first, standard or grouped.
     """
     n = len(frames) - 1
-    A: Rows = [[0.0] * n for _ in range(n)]
+    A: ScalarRows = [[0.0] * n for _ in range(n)]
     masses: list[Scalar] = [0.0] * (n + 1)  # of all that a link carries
     moments, tensors = [ZERO] * (n + 1), [(ZERO, ZERO, ZERO)] * (n + 1)
     for i in range(n, 0, -1):
@@ -76,7 +76,7 @@ def composite_bodies(frames: Sequence[JointFrame],
     return A
 
 
-def renaud(frames: Sequence[JointFrame], constants: InertiaConstants) -> Rows:
+def renaud(frames: Sequence[JointFrame], constants: InertiaConstants) -> ScalarRows:
     """
     Return A by Renaud's composite-body form (Lin 1994 (16)-(17)).
 
@@ -85,7 +85,7 @@ def renaud(frames: Sequence[JointFrame], constants: InertiaConstants) -> Rows:
         ``LinConstants.representative``, which are the minimal linear combinations only.
     """
     n = len(frames) - 1
-    A: Rows = [[0.0] * n for _ in range(n)]
+    A: ScalarRows = [[0.0] * n for _ in range(n)]
     varying, twists = varying_parts(frames, constants), link_twists(frames)
     for i in range(1, n + 1):
         c_x, c_y, _ = add(constants.k[i], varying.l[i])  # Lin 1995 (8)
@@ -123,7 +123,7 @@ def renaud_gravity(frames: Sequence[JointFrame], constants: InertiaConstants,
 
 
 def by_inverse_dynamics(frames: Sequence[JointFrame],
-                        parameters: Sequence[Sequence[Scalar]]) -> Rows:
+                        parameters: Sequence[Sequence[Scalar]]) -> ScalarRows:
     """
     Return A column by column: the torque of one unit acceleration at rest, no gravity (9.97).
 
@@ -136,7 +136,7 @@ def by_inverse_dynamics(frames: Sequence[JointFrame],
 
 
 def from_regressor(regressor_at: Callable[[Sequence[Scalar]], Sequence[Sequence[Scalar]]],
-                   parameters: Sequence[Scalar], n: int) -> tuple[Rows, Sequence[Scalar]]:
+                   parameters: Sequence[Scalar], n: int) -> tuple[ScalarRows, Sequence[Scalar]]:
     """
     Return A and the bias C qd + Q from a regressor (Lu & Meng 1993, V-B, steps 1-3).
 
@@ -149,7 +149,7 @@ def from_regressor(regressor_at: Callable[[Sequence[Scalar]], Sequence[Sequence[
 
 
 def from_torques(torque_at: Callable[[Sequence[Scalar]], Sequence[Scalar]],
-                 n: int) -> tuple[Rows, Sequence[Scalar]]:
+                 n: int) -> tuple[ScalarRows, Sequence[Scalar]]:
     """
     Return A and the bias C qd + Q from n + 1 torques: at rest, and at unit accelerations.
 

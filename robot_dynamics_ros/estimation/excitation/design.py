@@ -35,8 +35,8 @@ from robot_dynamics_ros.estimation.excitation.information import (
     quality_function,
 )
 from robot_dynamics_ros.estimation.excitation.limits import (
+    ExcitationLimits,
     HeightPoints,
-    MotionLimits,
     check_start,
     motion_limits,
 )
@@ -90,14 +90,14 @@ class Excitation:
     :param random_condition_numbers: condition numbers of the random motions.
     :param utilisation: (4, n) largest position, velocity, acceleration and effort as fractions of
         `limits`; positions from the middle of their range.
-    :param clearance: how close the motion comes to anything; None = not checked.
+    :param clearance: distance that the motion keeps from anything; None = not checked.
     :param start_note: why the default start was not taken; empty = it was, or one was given.
     :param way: (K, n) postures from `home` to the start, whose straight connections are free; None
         = not checked, or no home.
     """
 
     trajectory: FourierTrajectory
-    limits: MotionLimits
+    limits: ExcitationLimits
     columns: tuple[str, ...]
     information: Array
     condition_number: float
@@ -160,11 +160,11 @@ def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
     model = compile_model(chain)
     points = HeightPoints.of(chain)
 
-    def limits_from(posture: ArrayLike | None) -> MotionLimits:
+    def limits_from(posture: ArrayLike | None) -> ExcitationLimits:
         return motion_limits(chain, start=posture, share=share, acceleration=acceleration,
                              height=height)
 
-    def check(limits: MotionLimits) -> None:
+    def check(limits: ExcitationLimits) -> None:
         check_start(model, points, limits)
 
     starts = (held_starts(start, seed, limits_from, check) if scene is None else
@@ -236,7 +236,7 @@ def _best_random_motion(problems: Sequence[MotionProblem], candidates: int, iter
     return _Start(*leaders[0], np.array(conditions))
 
 
-def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
+def _with_smooth_sign(model: Model, limits: ExcitationLimits) -> Model:
     """Return the model with a differentiable Coulomb friction."""
     smooth = copy(model)
     velocity = max(model.joint_physics.coulomb_velocity,
@@ -245,7 +245,7 @@ def _with_smooth_sign(model: Model, limits: MotionLimits) -> Model:
     return smooth
 
 
-def _noise(model: Model, limits: MotionLimits, given: ArrayLike | None) -> Array:
+def _noise(model: Model, limits: ExcitationLimits, given: ArrayLike | None) -> Array:
     """Return the standard deviation of the efforts, or numbers proportional to it."""
     n = len(model.chain)
     if given is not None:

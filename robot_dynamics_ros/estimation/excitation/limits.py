@@ -31,7 +31,7 @@ STUCK = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class MotionLimits:
+class ExcitationLimits:
     """
     Limits of a motion that starts in a posture; an unknown limit is infinite.
 
@@ -55,7 +55,7 @@ class MotionLimits:
 
 def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float = 0.8,
                   acceleration: ArrayLike | None = None,
-                  height: float | None = None) -> MotionLimits:
+                  height: float | None = None) -> ExcitationLimits:
     """
     Return the limits that the URDF (and joints.yaml) set to a motion from a posture.
 
@@ -112,11 +112,11 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
         name = names[int(np.flatnonzero(unlimited)[0])]
         raise ExcitationError(f'joint {name}: neither an effort nor an acceleration limit is '
                               'known; give one of them (--effort-limit, --acceleration)')
-    return MotionLimits(posture, low, high, velocity, rate, effort,
+    return ExcitationLimits(posture, low, high, velocity, rate, effort,
                         -np.inf if height is None else float(height))
 
 
-def stuck_joints(chain: Chain, limits: MotionLimits) -> list[str]:
+def stuck_joints(chain: Chain, limits: ExcitationLimits) -> list[str]:
     """
     Return a line for every joint that can hardly move, and with it no other one.
 
@@ -131,7 +131,7 @@ def stuck_joints(chain: Chain, limits: MotionLimits) -> list[str]:
             if friction >= STUCK * allowed]
 
 
-def check_start(model: Model, points: HeightPoints, limits: MotionLimits) -> None:
+def check_start(model: Model, points: HeightPoints, limits: ExcitationLimits) -> None:
     """
     Refuse a start that the robot cannot hold or that is below the lowest height.
 

@@ -26,7 +26,7 @@ from robot_dynamics_ros.estimation.excitation.information import (
     Quality,
     States,
 )
-from robot_dynamics_ros.estimation.excitation.limits import HeightPoints, MotionLimits
+from robot_dynamics_ros.estimation.excitation.limits import ExcitationLimits, HeightPoints
 from robot_dynamics_ros.estimation.excitation.room import NearPairs, RoomBarrier
 
 #: Weights of the barrier, one stage each.
@@ -68,7 +68,7 @@ class MotionProblem:
     """
 
     basis: FourierBasis
-    limits: MotionLimits
+    limits: ExcitationLimits
     model: Model
     regressor: ExcitationRegressor
     points: HeightPoints

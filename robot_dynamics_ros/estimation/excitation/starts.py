@@ -14,7 +14,7 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.collision.postures import find_free_posture, posture_clearance
 from robot_dynamics_ros.collision.scene import CollisionScene
 from robot_dynamics_ros.errors import CollisionError, ExcitationError
-from robot_dynamics_ros.estimation.excitation.limits import MotionLimits
+from robot_dynamics_ros.estimation.excitation.limits import ExcitationLimits
 
 #: Part of its room that the closest pair of a start must have: every small motion stays near it.
 _ROOM, _ROOM_OF_DEFAULT, _ROOM_OF_PROPOSAL = 0.05, 0.25, 0.8
@@ -39,13 +39,13 @@ class Starts:
     :param note: why the default start is not among them; empty = it is.
     """
 
-    limits: tuple[MotionLimits, ...]
+    limits: tuple[ExcitationLimits, ...]
     note: str = ''
 
 
 def feasible_starts(scene: CollisionScene, start: ArrayLike | None, seed: int,
-                    limits_from: Callable[[ArrayLike | None], MotionLimits],
-                    check: Callable[[MotionLimits], None]) -> Starts:
+                    limits_from: Callable[[ArrayLike | None], ExcitationLimits],
+                    check: Callable[[ExcitationLimits], None]) -> Starts:
     """
     Return the start that was asked for; where none was and the default is not feasible, others.
 
@@ -85,8 +85,8 @@ def feasible_starts(scene: CollisionScene, start: ArrayLike | None, seed: int,
 
 
 def held_starts(start: ArrayLike | None, seed: int,
-                limits_from: Callable[[ArrayLike | None], MotionLimits],
-                check: Callable[[MotionLimits], None]) -> Starts:
+                limits_from: Callable[[ArrayLike | None], ExcitationLimits],
+                check: Callable[[ExcitationLimits], None]) -> Starts:
     """
     Return the start that was asked for; where none was and the default cannot be held, others.
 
@@ -108,7 +108,7 @@ def held_starts(start: ArrayLike | None, seed: int,
             raise
         reason = error
     rng = np.random.default_rng(seed)
-    found: list[MotionLimits] = []
+    found: list[ExcitationLimits] = []
     for part in np.geomspace(0.1, 1.0, _NEIGHBOURHOODS):
         reach = part * (limits.upper - limits.lower)
         low, high = (np.clip(limits.start + side * reach, limits.lower, limits.upper)
@@ -127,8 +127,8 @@ def held_starts(start: ArrayLike | None, seed: int,
 
 
 def _held_posture(scene: CollisionScene, near: Array, seed: int, room: float,
-                  limits_from: Callable[[ArrayLike | None], MotionLimits],
-                  check: Callable[[MotionLimits], None]) -> Array:
+                  limits_from: Callable[[ArrayLike | None], ExcitationLimits],
+                  check: Callable[[ExcitationLimits], None]) -> Array:
     """Return a free posture that the robot can hold, with a reserve where that is possible."""
     for reserve in _RESERVES:
         def held(q: Array, reserve: float = reserve) -> bool:

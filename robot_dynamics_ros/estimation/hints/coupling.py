@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Finding
-from robot_dynamics_ros.estimation.hints.trial import Cause, Columns, Trial
+from robot_dynamics_ros.estimation.hints.trial import Cause, Trial, TrialColumns
 
 #: q_motor = M q of two joints: the second motor carries the first joint too, or the first the
 #: second; both, as in a differential.
@@ -66,7 +66,7 @@ def _pairs(trial: Trial) -> Iterator[tuple[int, int]]:
                 yield pair
 
 
-def _coupled(trial: Trial, pair: tuple[int, int], block: Array) -> Columns:
+def _coupled(trial: Trial, pair: tuple[int, int], block: Array) -> TrialColumns:
     """Return the unknowns with rotor, viscous and Coulomb friction at the coupled motors."""
     velocity = max(trial.chain.joint_physics.coulomb_velocity, 1e-6)
     n, drop, columns, deviations = len(trial.chain), set(), [], []

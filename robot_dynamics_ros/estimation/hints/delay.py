@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Finding
 from robot_dynamics_ros.chain.effort import LONGEST_DELAY
-from robot_dynamics_ros.estimation.hints.trial import Cause, Columns, Trial
+from robot_dynamics_ros.estimation.hints.trial import Cause, Trial, TrialColumns
 
 #: Delays that are tried first [s].
 _DELAYS = tuple(side * size for side in (-1.0, 1.0)
@@ -24,7 +24,7 @@ def delay_cause(trial: Trial) -> Cause | None:
     """
     from scipy.optimize import minimize_scalar
 
-    def score(columns: Columns, delay: float) -> float:
+    def score(columns: TrialColumns, delay: float) -> float:
         tau = _shifted(trial, delay)
         return trial.score(trial.errors(columns, np.nan_to_num(tau),
                                         trial.rows.usable & np.isfinite(tau)))

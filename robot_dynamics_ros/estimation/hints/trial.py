@@ -51,7 +51,7 @@ class Cause:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class TrialColumns:
     """
     Unknowns and their columns.
 
@@ -66,7 +66,7 @@ class Columns:
     prior: Prior
     not_negative: Mask
 
-    def with_more(self, drop: set[str], Y: Array, deviations: Array) -> Columns:
+    def with_more(self, drop: set[str], Y: Array, deviations: Array) -> TrialColumns:
         """
         Return other columns beside these.
 
@@ -76,7 +76,7 @@ class Columns:
         """
         keep = np.array([name not in drop for name in self.names])
         more = deviations.size
-        return Columns(
+        return TrialColumns(
             (*(name for name in self.names if name not in drop), *('',) * more),
             np.concatenate([self.Y[:, :, keep], Y], axis=2),
             Prior(np.append(self.prior.mean[keep], np.zeros(more)),
@@ -102,13 +102,13 @@ class Trial:
     chain: Chain
     effort: EffortSemantics
     rows: Rows
-    columns: Columns
-    plain: Columns
+    columns: TrialColumns
+    plain: TrialColumns
     fit: Fit
     blocks: Blocks
     way: RowFilter
 
-    def errors(self, columns: Columns, tau: Array | None = None,
+    def errors(self, columns: TrialColumns, tau: Array | None = None,
                usable: Mask | None = None) -> Array:
         """
         Return the relative errors (n,) of blocks that were not fitted to; NaN without data.
@@ -137,7 +137,7 @@ class Trial:
     def _own_folds(self) -> list[tuple[list[Array], list[Array]]]:
         return self._folds(replace(self.rows, Y=self.columns.Y))
 
-    def _held_out(self, folds: list[tuple[list[Array], list[Array]]], columns: Columns,
+    def _held_out(self, folds: list[tuple[list[Array], list[Array]]], columns: TrialColumns,
                   factors: Array) -> Array:
         sigma = self.fit.residual_sigma * np.abs(factors)
         variances = np.maximum(sigma ** 2 * self.fit.correlation, 1e-300)
@@ -184,7 +184,7 @@ def _times(triangles: list[Array], factors: Array) -> list[Array]:
     return result
 
 
-def _solved(triangles: list[Array], variances: Array, columns: Columns) -> Array:
+def _solved(triangles: list[Array], variances: Array, columns: TrialColumns) -> Array:
     """Return the unknowns (u,), those that cannot be negative held at zero."""
     free = np.ones(columns.prior.mean.size, dtype=np.bool_)
     while True:

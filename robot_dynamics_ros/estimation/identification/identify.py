@@ -43,7 +43,7 @@ from robot_dynamics_ros.estimation.settings import IdentificationSettings
 from robot_dynamics_ros.estimation.smoothing.preparation import Prepared, prepare
 from robot_dynamics_ros.estimation.smoothing.zero_phase import SmoothedSamples
 
-Progress = Callable[[float, str], None]
+StageDone = Callable[[float, str], None]
 
 #: Typical velocity assumed for a joint that hardly moves [rad/s, m/s].
 _SLOWEST = 0.01
@@ -56,7 +56,7 @@ def identify(chain: Chain, t: ArrayLike | Recording | Sequence[Recording],
              q: ArrayLike | None = None, qd: ArrayLike | None = None,
              tau: ArrayLike | None = None, *, wrench: ArrayLike | None = None,
              effort: EffortSemantics | None = None,
-             progress: Progress | None = None, **options: Any) -> Identification:
+             progress: StageDone | None = None, **options: Any) -> Identification:
     """
     Identify the minimal parameters, rotor inertias and friction of a robot.
 

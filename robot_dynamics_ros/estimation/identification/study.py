@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.effort import EffortSemantics, EffortSide
-from robot_dynamics_ros.estimation.hints.trial import Columns, Trial
+from robot_dynamics_ros.estimation.hints.trial import Trial, TrialColumns
 from robot_dynamics_ros.estimation.regression.friction_choice import (
     FrictionCandidates,
     FrictionData,
@@ -129,7 +129,7 @@ class Study:
             others=settings.friction == 'auto', coulomb_velocity=settings.coulomb_velocity)
 
     def _prior(self, unknowns: Unknowns, torque: Array, room: float) -> Prior:
-        """Return the prior, given the typical torques (n,) and a factor of its deviations."""
+        """Return the prior, given the typical torques (n,) and a factor of its sigmas."""
         return prior_from_chain(unknowns, torque, self._velocity, self._acceleration,
                                 self.settings.prior_strength / room)
 
@@ -217,9 +217,10 @@ class Study:
         few = Prior(prior.mean[:len(plain)], prior.standard_deviations[:len(plain)])
         return Trial(
             self.terms.chain, effort, self.rows,
-            Columns(found.unknowns.names, found.rows.Y, prior, self.not_negative(found.unknowns)),
-            Columns(plain.names, self.rows.Y[:, :, list(plain.columns)], few,
-                    self.not_negative(plain)), found.fit, self.blocks, self._signals.way)
+            TrialColumns(found.unknowns.names, found.rows.Y, prior,
+                         self.not_negative(found.unknowns)),
+            TrialColumns(plain.names, self.rows.Y[:, :, list(plain.columns)], few,
+                         self.not_negative(plain)), found.fit, self.blocks, self._signals.way)
 
     def not_negative(self, unknowns: Unknowns) -> Mask:
         """Return the mask (u,) of the unknowns that cannot be negative."""

@@ -38,7 +38,12 @@ import yaml
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import (
+    JOINT_FIELDS,
+    OPTIONAL_JOINT_FIELDS,
+    EstimateState,
+    MlcEstimate,
+)
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.files.atomic_file import write_atomically
@@ -50,12 +55,7 @@ FORMAT = 2
 #: Format before trees and friction under load: one tip_link, joints without parent.
 _FORMER = 1
 
-#: Name in the file and in `JointPhysics`.
-_JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
-                'coulomb_friction': 'coulomb', 'torque_offset': 'offset',
-                'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity',
-                'load_friction': 'load_friction', 'viscous_asymmetry': 'viscous_asymmetry',
-                'presliding_distance': 'presliding'}
+_JOINT_FIELDS = JOINT_FIELDS | OPTIONAL_JOINT_FIELDS
 
 
 def write_parameters(path: str | Path, estimate: MlcEstimate) -> None:
@@ -77,7 +77,7 @@ def as_mapping(estimate: MlcEstimate) -> dict[str, Any]:
     joints = []
     for j, joint in enumerate(mlc.joint_names):
         entry: dict[str, Any] = {'name': joint, 'parent': mlc.joint_names[j - 1] if j else None}
-        for key, field in _JOINT_TERMS.items():
+        for key, field in _JOINT_FIELDS.items():
             values = getattr(physics, field)
             if values is not None:
                 entry[key] = float(values[j])
@@ -198,7 +198,7 @@ def _estimate(content: dict[str, Any], chain: Chain, names: tuple[str, ...]) -> 
             return None
         return np.array([_value(joints[name][key]) for name in chain.joint_names])
 
-    given = {field: term(key) for key, field in _JOINT_TERMS.items()}
+    given = {field: term(key) for key, field in _JOINT_FIELDS.items()}
     coupling = content.get('coupling')
     physics = replace(
         JointPhysics.zero(len(chain)), coulomb_velocity=float(content['coulomb_velocity']),

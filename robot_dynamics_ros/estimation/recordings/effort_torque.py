@@ -43,7 +43,7 @@ def torque_shares(torque: Array, semantics: EffortSemantics) -> Array:
     """
     Return what every drive contributes to the torque of every joint (..., n joints, n drives).
 
-    An error of 1 % in the gain of a drive is an error of 1 % of its share.
+    An error of 1 % in the gain of a drive is an error of 1 % of its contribution.
 
     :param torque: (..., n) joint torques [N m, N].
     :param semantics: meaning of the efforts.
@@ -61,7 +61,7 @@ def removed_weight(gravity_torque: Callable[[ArrayLike], Array], q: ArrayLike,
 
     The torque of a joint is the one that its effort stands for, plus this.
 
-    :param gravity_torque: that of a model of the robot, with its payload.
+    :param gravity_torque: function of a model of the robot, with its payload.
     :param q: (n,) or (N, n) positions [rad, m].
     :param semantics: meaning of the efforts.
     """

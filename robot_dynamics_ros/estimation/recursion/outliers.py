@@ -26,10 +26,10 @@ _CHANGE = 25
 _GOOD = 2
 
 #: What an estimator learns from: regressor (n, u) and torque (n,) [N m, N].
-Sample = tuple[Array, Array]
+TorqueSample = tuple[Array, Array]
 
 
-def far_off(recursion: RecursiveLeastSquares, sample: Sample, torque: Array) -> bool:
+def far_off(recursion: RecursiveLeastSquares, sample: TorqueSample, torque: Array) -> bool:
     """
     Return whether the torque of a joint is far from its prediction.
 
@@ -52,7 +52,7 @@ class OutlierBuffer:
     """Sets samples aside that are far off, and gives them back if the robot has changed."""
 
     def __init__(self) -> None:
-        self._aside: list[Sample] = []
+        self._aside: list[TorqueSample] = []
         self._dropped = 0
         self._good = 0  # good samples since the last outlier was forgotten, or since a change
         self._changed = False
@@ -67,7 +67,7 @@ class OutlierBuffer:
         """True while the robot seems to have changed."""
         return self._changed or len(self._aside) > _CHANGE // 2
 
-    def passed(self, sample: Sample, far: bool) -> list[Sample]:
+    def passed(self, sample: TorqueSample, far: bool) -> list[TorqueSample]:
         """
         Return the samples to learn from now.
 

@@ -232,10 +232,10 @@ class RecursiveLeastSquares:
         return error.copy()
 
 
-Kernels = tuple[Callable[..., float], Callable[..., float]]
+KernelPair = tuple[Callable[..., float], Callable[..., float]]
 
 
-def _kernels(compiled: bool | None) -> Kernels:
+def _kernels(compiled: bool | None) -> KernelPair:
     """Return the inner loops, compiled if asked for and numba is installed."""
     if compiled is not False:
         try:
@@ -247,7 +247,7 @@ def _kernels(compiled: bool | None) -> Kernels:
 
 
 @cache
-def _compiled_kernels() -> Kernels:
+def _compiled_kernels() -> KernelPair:
     """
     Return the inner loops as machine code, compiled now and not at the first sample of a stream.
 
@@ -260,7 +260,7 @@ def _compiled_kernels() -> Kernels:
 
     quick = numba.njit(fastmath={'reassoc', 'contract', 'nsz'})
     trial = RecursiveLeastSquares(Prior(np.zeros(1), np.ones(1)), [0], np.ones(1), compiled=False)
-    kernels: Kernels = quick(weigh), quick(absorb)
+    kernels: KernelPair = quick(weigh), quick(absorb)
     trial._weigh, trial._absorb = kernels
     trial.update(np.ones((1, 1)), np.ones(1))
     return kernels

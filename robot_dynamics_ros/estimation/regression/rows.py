@@ -21,7 +21,7 @@ _KEPT = 4.0
 #: Number of states whose columns are computed at once; it bounds the memory.
 _CHUNK = 4000
 
-Progress = Callable[[float], None]
+PartDone = Callable[[float], None]
 
 
 class Columns(Protocol):
@@ -141,7 +141,7 @@ class RowFilter:
 
 def regression_rows(terms: Columns, samples: Sequence[SmoothedSamples],
                     moving: Sequence[Mask], parallel_cutoff: float | None,
-                    progress: Progress | None = None) -> Rows:
+                    progress: PartDone | None = None) -> Rows:
     """
     Return the usable rows of all stretches.
 

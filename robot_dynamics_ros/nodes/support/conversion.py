@@ -20,7 +20,12 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
-from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState, MlcEstimate
+from robot_dynamics_ros.dynamics.minimal.estimate import (
+    JOINT_FIELDS,
+    OPTIONAL_JOINT_FIELDS,
+    EstimateState,
+    MlcEstimate,
+)
 from robot_dynamics_ros.dynamics.minimal.mlc import MlcSet
 from robot_dynamics_ros.errors import ParameterError, TrajectoryError
 from robot_dynamics_ros.motion.joint_state import JointSample, JointSamples, JointStateReader
@@ -31,13 +36,6 @@ _NANOSECONDS = 1_000_000_000
 
 #: Largest mass of a payload [kg], and largest distance of its parts from the tip frame [m].
 _HEAVIEST, _LARGEST = 1e4, 10.0
-
-#: Field of the message, field of JointPhysics: those that every joint has, and the others.
-_JOINT_TERMS = {'rotor_inertia': 'rotor_inertia', 'viscous_friction': 'viscous',
-                'coulomb_friction': 'coulomb', 'torque_offset': 'offset'}
-_OPTIONAL_TERMS = {'static_friction': 'static', 'stribeck_velocity': 'stribeck_velocity',
-                   'load_friction': 'load_friction', 'viscous_asymmetry': 'viscous_asymmetry',
-                   'presliding_distance': 'presliding'}
 
 
 def seconds(time: Time | Duration) -> float:
@@ -215,8 +213,8 @@ def estimate_to_message(estimate: MlcEstimate, time: Time) -> MlcSetMessage:
         identified=list(estimate.identified), coulomb_velocity=physics.coulomb_velocity,
         samples=estimate.samples, condition_number=float(estimate.condition_number),
         residual_rms=doubles(estimate.residual_rms), state=int(estimate.state),
-        **{field: doubles(getattr(physics, name)) for field, name in _JOINT_TERMS.items()})
-    for field, name in (*_OPTIONAL_TERMS.items(), ('coupling', 'coupling')):
+        **{field: doubles(getattr(physics, name)) for field, name in JOINT_FIELDS.items()})
+    for field, name in (*OPTIONAL_JOINT_FIELDS.items(), ('coupling', 'coupling')):
         if (values := getattr(physics, name)) is not None:
             setattr(message, field, doubles(values))
     message.header.stamp, message.header.frame_id = time, estimate.base_link
@@ -240,8 +238,8 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet) -> MlcEstimate:
         raise ParameterError('minimal parameters: the robot is a tree; a serial chain is '
                              'expected, parents -1, 0, 1, ... and one tip link')
     lengths = {'values': p, 'standard_deviations': p, 'identified': p, 'formulas': p,
-               'residual_rms': n, **dict.fromkeys(_JOINT_TERMS, n),
-               **{field: size for field, size in (*dict.fromkeys(_OPTIONAL_TERMS, n).items(),
+               'residual_rms': n, **dict.fromkeys(JOINT_FIELDS, n),
+               **{field: size for field, size in (*dict.fromkeys(OPTIONAL_JOINT_FIELDS, n).items(),
                                                   ('coupling', n * n))
                   if len(getattr(message, field))}}
     for field, length in lengths.items():
@@ -261,7 +259,7 @@ def estimate_from_message(message: MlcSetMessage, mlc: MlcSet) -> MlcEstimate:
                      coupling=(np.array(message.coupling).reshape(n, n)
                                if len(message.coupling) else None),
                      **{name: np.array(values) for field, name in
-                        (_JOINT_TERMS | _OPTIONAL_TERMS).items()
+                        (JOINT_FIELDS | OPTIONAL_JOINT_FIELDS).items()
                         if len(values := getattr(message, field))}),
         tuple(message.identified), tuple(name for name, sure in zip(mlc.names, known) if sure),
         np.diag(deviations[known]**2), message.samples, message.condition_number,

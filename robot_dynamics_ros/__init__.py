@@ -86,12 +86,15 @@ if TYPE_CHECKING:
         CollisionError,
         ExcitationError,
         IdentificationError,
+        NodeError,
         ParameterError,
         RecordingError,
         RobotDynamicsError,
         StateError,
+        TableError,
         TrajectoryError,
         UrdfError,
+        ViewError,
     )
     from robot_dynamics_ros.estimation.consistency.projection import (
         ConsistentInertias,
@@ -195,7 +198,7 @@ _HOME = {
     'errors': (
         'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
         'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',
-        'CollisionError'),
+        'CollisionError', 'TableError', 'ViewError', 'NodeError'),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -237,7 +240,7 @@ __all__ = [
     # errors
     'RobotDynamicsError', 'UrdfError', 'ChainError', 'ParameterError', 'StateError',
     'TrajectoryError', 'RecordingError', 'IdentificationError', 'ExcitationError',
-    'CollisionError',
+    'CollisionError', 'TableError', 'ViewError', 'NodeError',
 ]
 
 

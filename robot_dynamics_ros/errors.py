@@ -40,3 +40,15 @@ class ExcitationError(RobotDynamicsError):
 
 class CollisionError(RobotDynamicsError):
     """Collisions cannot be checked, or cannot be avoided."""
+
+
+class TableError(RobotDynamicsError):
+    """A table of samples cannot be used."""
+
+
+class ViewError(RobotDynamicsError):
+    """A page cannot be shown in a browser."""
+
+
+class NodeError(RobotDynamicsError):
+    """A node could not be started or has ended unexpectedly."""

@@ -60,6 +60,10 @@ def test_public_names_are_listed_once_and_by_dir():
 def test_every_error_is_public():
     defined = {name for name, value in vars(errors).items() if inspect.isclass(value)}
     assert defined and defined <= set(robot_dynamics_ros.__all__)
+    derived = re.compile(rf'^class (\w+)\((?:{"|".join(defined)})\)', re.MULTILINE)
+    elsewhere = {name for path in Path(robot_dynamics_ros.__file__).parent.rglob('*.py')
+                 for name in derived.findall(path.read_text())}
+    assert elsewhere <= defined
 
 
 def test_type_checkers_see_the_same_names_in_the_same_modules():

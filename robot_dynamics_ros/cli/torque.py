@@ -23,11 +23,10 @@ from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.dynamics.joints.elastic import ElasticModel, MotorMotion
-from robot_dynamics_ros.errors import ParameterError
+from robot_dynamics_ros.errors import ParameterError, TableError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.files.csv_table import (
     CsvTable,
-    TableError,
     read_csv_table,
     write_csv_table,
 )

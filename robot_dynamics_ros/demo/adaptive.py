@@ -21,7 +21,8 @@ from robot_dynamics_ros.cli.support.output import save_figure
 from robot_dynamics_ros.cli.support.share_folder import share_folder
 from robot_dynamics_ros.cli.support.terminal import table
 from robot_dynamics_ros.control.adaptive.choice import LAW_NAMES
-from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses, require_ros
+from robot_dynamics_ros.demo.node_processes import NodeProcesses, require_ros
+from robot_dynamics_ros.errors import NodeError
 from robot_dynamics_ros.motion.playing.lively_motion import middle_position
 from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion, load_tracked_motions
 

@@ -17,14 +17,10 @@ from typing import Any
 import yaml
 
 from robot_dynamics_ros.cli.support.share_folder import share_folder
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import NodeError
 
 #: A node has this long to end by itself after SIGINT [s].
 GRACE = 5.0
-
-
-class NodeError(RobotDynamicsError):
-    """A node could not be started or has ended unexpectedly."""
 
 
 def require_ros(advice: str) -> None:

@@ -13,15 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.arrays import Array
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import TableError
 from robot_dynamics_ros.files.bounds import one_line, read_bounded
 
 #: A larger file is refused [bytes].
 MAXIMUM_SIZE = 256 * 2**20
-
-
-class TableError(RobotDynamicsError):
-    """A table of samples cannot be used."""
 
 
 @dataclass(frozen=True, eq=False)

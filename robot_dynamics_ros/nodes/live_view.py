@@ -25,7 +25,7 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_interfaces.msg import MlcSet as MlcSetMessage
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import RobotDynamicsError, ViewError
 from robot_dynamics_ros.estimation.parameters.history import save_history
 from robot_dynamics_ros.motion.joint_state import JointSample
 from robot_dynamics_ros.nodes.support.conversion import estimate_from_message, seconds
@@ -36,7 +36,7 @@ from robot_dynamics_ros.nodes.support.services import SERVICE
 from robot_dynamics_ros.nodes.support.settings import RobotNodeSettings, setting
 from robot_dynamics_ros.picture.drawn_robot import drawn_robot
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.view.guarded_server import LOCALHOST, GuardedServer, ViewError, is_local
+from robot_dynamics_ros.view.guarded_server import LOCALHOST, GuardedServer, is_local
 from robot_dynamics_ros.view.live_page import BUTTONS, RATE, LivePage
 from robot_dynamics_ros.view.live_state import LiveState
 from robot_dynamics_ros.view.live_text import WIDTH, LiveText

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import ViewError
 
 LOCALHOST = '127.0.0.1'
 
@@ -34,10 +34,6 @@ _TOKEN_BYTES = 16
 
 #: Ports that are tried after the one that was asked for.
 _MORE_PORTS = 20
-
-
-class ViewError(RobotDynamicsError):
-    """A page that cannot be shown."""
 
 
 class Guard:

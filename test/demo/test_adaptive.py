@@ -6,7 +6,7 @@ import pytest
 
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.demo import adaptive, node_processes
-from robot_dynamics_ros.demo.node_processes import NodeError
+from robot_dynamics_ros.errors import NodeError
 from robot_dynamics_ros.motion.playing.tracked_motion import TrackedMotion
 from robot_dynamics_ros.motion.trajectory import Trajectory
 

@@ -15,7 +15,8 @@ import pytest
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.chain.joints_file import read_joints_file
-from robot_dynamics_ros.demo.node_processes import NodeError, NodeProcesses
+from robot_dynamics_ros.demo.node_processes import NodeProcesses
+from robot_dynamics_ros.errors import NodeError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 
 pytestmark = pytest.mark.ros

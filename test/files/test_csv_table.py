@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.errors import TableError
 from robot_dynamics_ros.files import csv_table
-from robot_dynamics_ros.files.csv_table import TableError, read_csv_table
+from robot_dynamics_ros.files.csv_table import read_csv_table
 
 BAD = {
     'no file name': (None, 'cannot be read'),

@@ -8,11 +8,11 @@ viser = pytest.importorskip('viser', reason='viser is not installed')
 from websockets.exceptions import InvalidStatus  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
 
+from robot_dynamics_ros.errors import ViewError  # noqa: E402
 from robot_dynamics_ros.view import guarded_server  # noqa: E402
 from robot_dynamics_ros.view.guarded_server import (  # noqa: E402
     Guard,
     GuardedServer,
-    ViewError,
     is_local,
 )
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.files.csv_table import CsvTable, TableError
+from robot_dynamics_ros.errors import TableError
+from robot_dynamics_ros.files.csv_table import CsvTable
 
 
 class MotionTable(NamedTuple):

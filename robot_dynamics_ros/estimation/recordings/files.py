@@ -20,12 +20,12 @@ import numpy as np
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
-from robot_dynamics_ros.errors import ParameterError, RecordingError
+from robot_dynamics_ros.errors import ParameterError, RecordingError, TableError
 from robot_dynamics_ros.estimation.recordings.recording import Recording, renamed
 from robot_dynamics_ros.files.bounds import one_line
 from robot_dynamics_ros.files.checked_npz import read_npz
 from robot_dynamics_ros.files.checked_yaml import read_yaml
-from robot_dynamics_ros.files.csv_table import TableError, read_csv_table, write_csv_table
+from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
 SUFFIXES = ('.csv', '.npz', '.db3', '.mcap')
 

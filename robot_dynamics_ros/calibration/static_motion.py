@@ -18,9 +18,8 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.formulations.equations_of_motion import gravity_torque
 from robot_dynamics_ros.errors import ExcitationError
 from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import trajectory_through_stops
 
-#: Peak velocity of a minimum-jerk motion over its mean velocity.
-_PEAK = 1.875
 #: Part of the position range that is kept free at each end.
 _MARGIN = 0.05
 #: Nothing of interest happens faster: largest velocity of a joint that turns or slides.
@@ -87,8 +86,4 @@ def _through(chain: Chain, stops: list[Array], velocity: float) -> Trajectory:
     """Return a motion through postures, at rest in each."""
     slow = np.array([_TURNING if joint.revolute else _SLIDING for joint in chain.joints])
     speeds = np.fmin(velocity * chain.velocity_limits, slow)
-    q = np.array(stops)
-    durations = np.max(_PEAK * np.abs(np.diff(q, axis=0)) / speeds, axis=1)
-    times = np.concatenate([[0.0], np.cumsum(np.maximum(durations, 0.5))])
-    rest = np.zeros_like(q)
-    return Trajectory(chain.joint_names, times, q, rest, rest)
+    return trajectory_through_stops(chain.joint_names, np.array(stops), speeds, 0.5)

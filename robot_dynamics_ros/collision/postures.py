@@ -15,7 +15,9 @@ from robot_dynamics_ros.collision.distance import Postures
 from robot_dynamics_ros.collision.motion import Segment, first_violation
 from robot_dynamics_ros.collision.scene import CollisionScene, sampled_range
 from robot_dynamics_ros.errors import CollisionError
+from robot_dynamics_ros.motion.motion_limits import FREE_VELOCITY
 from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import trajectory_through_stops
 
 #: Part of the position range that free postures keep from its ends.
 _RANGE_MARGIN = 0.05
@@ -29,11 +31,6 @@ _STRIDE, _NODES = 0.15, 2000
 #: Tries to make a way shorter.
 _SHORTCUTS = 40
 
-#: Peak velocity of a minimum-jerk motion over its mean velocity.
-_PEAK = 1.875
-
-#: Velocity of joints without velocity limit [rad/s, m/s].
-_FREE_SPEED = 1.0
 
 #: Length of the way that counts as one step of a proof [rad, m per joint range].
 _PROOF_STEP = 0.05
@@ -268,9 +265,5 @@ def slow_trajectory(scene: CollisionScene, path: ArrayLike, *, speed: float = 0.
     :param shortest: shortest time of a connection [s].
     """
     stops = np.atleast_2d(np.asarray(path, dtype=np.float64))
-    limits = speed * np.nan_to_num(scene.chain.velocity_limits, nan=_FREE_SPEED)
-    lengths = np.abs(np.diff(stops, axis=0))
-    durations = np.maximum(shortest, np.max(_PEAK * lengths / limits, axis=1, initial=0.0))
-    times = np.concatenate([[0.0], np.cumsum(durations)])
-    rest = np.zeros_like(stops)
-    return Trajectory(scene.chain.joint_names, times, stops, rest, rest)
+    limits = speed * np.nan_to_num(scene.chain.velocity_limits, nan=FREE_VELOCITY)
+    return trajectory_through_stops(scene.chain.joint_names, stops, limits, shortest)

@@ -14,9 +14,7 @@ import numpy as np
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.trajectory import Trajectory, TrajectorySample
-
-#: Largest velocity of a fifth-degree motion from rest to rest, over its mean velocity.
-_PEAK = 1.875
+from robot_dynamics_ros.motion.waypoints import REST_TO_REST_PEAK
 
 
 class Reference:
@@ -93,7 +91,7 @@ class Reference:
 
     def _fading(self, q: Array, qd: Array, qdd: Array) -> Trajectory:
         """Return a motion from a state to zero."""
-        far = float(np.max(_PEAK * np.abs(q) / self._speeds, initial=0.0))
+        far = float(np.max(REST_TO_REST_PEAK * np.abs(q) / self._speeds, initial=0.0))
         zero = np.zeros_like(q)
         return Trajectory(self._names, np.array([0.0, max(self._fade, far)]), np.array([q, zero]),
                           np.array([qd, zero]), np.array([qdd, zero]))

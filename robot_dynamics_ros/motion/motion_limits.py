@@ -11,6 +11,8 @@ from robot_dynamics_ros.arrays import Array, freeze
 from robot_dynamics_ros.errors import TrajectoryError
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
+#: Velocity that is taken for joints without velocity limit [rad/s, m/s].
+FREE_VELOCITY = 1.0
 #: Distance beyond a position limit that is rounding, not intent [rad, m].
 POSITION_TOLERANCE = 1e-3
 #: Part of a velocity limit by which it may be passed, for the same reason.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waypoints as rows that come in a message, some empty or wrong, to a trajectory."""
+"""Waypoints to a trajectory: rows of a message, some empty or wrong, or postures of rest."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from robot_dynamics_ros.errors import TrajectoryError
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 PointRows = Sequence[Sequence[float]]
+
+#: Largest velocity of a motion of fifth degree from rest to rest, over its mean velocity.
+REST_TO_REST_PEAK = 1.875
 
 
 def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float], *,
@@ -36,6 +39,23 @@ def trajectory_from_waypoints(joint_names: Sequence[str], times: Sequence[float]
         given['efforts'] = efforts
     fields = {field: _table(field, rows, joint_names) for field, rows in given.items()}
     return Trajectory(tuple(joint_names), np.asarray(times, dtype=np.float64), **fields)
+
+
+def trajectory_through_stops(joint_names: tuple[str, ...], stops: Array, velocities: Array,
+                             shortest: float) -> Trajectory:
+    """
+    Return a motion along straight connections, at rest in every posture (minimum jerk).
+
+    :param joint_names: n names.
+    :param stops: (K, n) postures [rad, m].
+    :param velocities: (n,) largest velocity [rad/s, m/s], positive.
+    :param shortest: shortest time of a connection [s].
+    """
+    lengths = np.abs(np.diff(stops, axis=0))
+    durations = np.max(REST_TO_REST_PEAK * lengths / velocities, axis=1, initial=0.0)
+    times = np.concatenate([[0.0], np.cumsum(np.maximum(shortest, durations))])
+    rest = np.zeros_like(stops)
+    return Trajectory(joint_names, times, stops, rest, rest)
 
 
 def _table(field: str, rows: PointRows, joint_names: Sequence[str]) -> Array:

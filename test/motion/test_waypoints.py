@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a message to a trajectory."""
+"""Rows of a message, or postures of rest, to a trajectory."""
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import TrajectoryError
-from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints
+from robot_dynamics_ros.motion.waypoints import trajectory_from_waypoints, trajectory_through_stops
 
 
 def waypoints(**changes):
@@ -42,3 +42,14 @@ def test_wrong_rows_are_refused(changes, message):
 def test_no_points_are_refused():
     with pytest.raises(TrajectoryError, match='at least one point'):
         trajectory_from_waypoints(('a',), [], positions=[], velocities=[], accelerations=[])
+
+
+def test_a_motion_through_stops_reaches_its_velocity_and_rests_in_each():
+    stops = np.array([[0.0, 0.0], [1.0, -0.1], [1.0, 0.0]])
+    motion = trajectory_through_stops(('a', 'b'), stops, np.array([0.5, 2.0]), 0.7)
+    np.testing.assert_allclose(motion.times, [0.0, 3.75, 4.45])  # 1.875 * 1 / 0.5; the shortest
+    at = motion.sample(np.linspace(0.0, motion.duration, 8901))
+    assert np.abs(at.qd[:, 0]).max() == pytest.approx(0.5, rel=1e-6)
+    rest = motion.sample(motion.times)
+    np.testing.assert_allclose(rest.q, stops, atol=1e-12)
+    np.testing.assert_allclose(rest.qd, 0.0, atol=1e-12)

@@ -84,7 +84,7 @@ def constants_as_forms(chain: Chain) -> InertiaConstants:
     return inertia_constants(frames, list(np.eye(10 * n).reshape(n, 10, 10 * n)))
 
 
-def first_moments(constants: InertiaConstants, i: int) -> list[Form]:
+def _first_moments(constants: InertiaConstants, i: int) -> list[Form]:
     """Return k_x and k_y of joint i."""
     k_x, k_y, _ = constants.k[i]
     return [(f'k{i}_x', 'kg m', k_x), (f'k{i}_y', 'kg m', k_y)]
@@ -98,14 +98,14 @@ def _revolute_forms(constants: InertiaConstants, i: int, *, beyond_s: bool,
         forms = [(f'U{i}_11-22', 'kg m^2', U[0][0] - U[1][1]), *forms,
                  (f'U{i}_12', 'kg m^2', U[0][1]), (f'U{i}_13', 'kg m^2', U[0][2]),
                  (f'U{i}_23', 'kg m^2', U[1][2])]
-    return forms + (first_moments(constants, i) if moments else [])
+    return forms + (_first_moments(constants, i) if moments else [])
 
 
 def _prismatic_forms(constants: InertiaConstants, i: int, groups: Structure) -> list[Form]:
     k_x, k_y, k_z = constants.k[i]
     forms: list[Form] = [(f'm{i}', 'kg', constants.m_hat[i])]
     if groups.stages[i] == FROM_S:
-        forms += [*first_moments(constants, i), (f'k{i}_z', 'kg m', k_z)]
+        forms += [*_first_moments(constants, i), (f'k{i}_z', 'kg m', k_z)]
     elif groups.sigma[i]:
         x, y, z = groups.u_r[i]
         kappa_1 = x * k_y - y * k_x  # (86)
@@ -133,5 +133,5 @@ def gravity_forms(chain: Chain, groups: Structure) -> LinearForms:
             forms.append((f'm{i}', 'kg', constants.m_hat[i]))
         if joint.revolute and (groups.stages[i] == FROM_S
                                or not parallel(axis, chain.gravity)):
-            forms += first_moments(constants, i)
+            forms += _first_moments(constants, i)
     return LinearForms.of(forms, len(chain.links))

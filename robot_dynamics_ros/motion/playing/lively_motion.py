@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.motion.motion_limits import FREE_VELOCITY
 from robot_dynamics_ros.motion.trajectory import Trajectory
 
 #: Reach of a joint without position limits, to either side [rad, m].
 _FREE_REACH = 1.0
-#: Velocity of a joint without velocity limit [rad/s, m/s].
-_FREE_SPEED = 1.0
 
 
 def middle_position(chain: Chain) -> Array:
@@ -39,7 +38,7 @@ def lively_motion(chain: Chain, *, duration: float = 6.0, rate: float = 10.0,
     """
     lower, upper = chain.position_limits
     half = np.where(np.isfinite(upper - lower), 0.5 * (upper - lower), _FREE_REACH)
-    fastest = np.nan_to_num(chain.velocity_limits, nan=_FREE_SPEED)
+    fastest = np.nan_to_num(chain.velocity_limits, nan=FREE_VELOCITY)
     swings = 2 + np.arange(len(chain)) % 3
     base = 2.0 * np.pi / duration
     # the amplitude that keeps both; A k base bounds the velocity of such a swing

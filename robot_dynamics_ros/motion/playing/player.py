@@ -22,13 +22,11 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.errors import CollisionError, StateError, TrajectoryError
 from robot_dynamics_ros.motion.braking import brake_along, brake_on_the_spot
 from robot_dynamics_ros.motion.joint_state import JointSample
+from robot_dynamics_ros.motion.motion_limits import FREE_VELOCITY
 from robot_dynamics_ros.motion.playing.lively_motion import approach
 from robot_dynamics_ros.motion.trajectory import Trajectory
+from robot_dynamics_ros.motion.waypoints import REST_TO_REST_PEAK
 
-#: Peak velocity of a minimum-jerk motion over its mean velocity.
-_PEAK = 1.875
-#: Joints without velocity limit approach with this velocity [rad/s, m/s].
-_FREE_SPEED = 1.0
 #: A joint may begin outside its limits by this [rad, m].
 _OUTSIDE = 0.1
 
@@ -105,7 +103,8 @@ class MotionPlayer:
         self.reason = ''  # why it was stopped
         self._way = way
         self._limits = chain.position_limits
-        self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits, nan=_FREE_SPEED)
+        self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits,
+                                                           nan=FREE_VELOCITY)
         self._order: Order | None = None
         self._watched = -np.inf  # clock time of the last look at the motion [s]
         self._tries = 0
@@ -163,7 +162,8 @@ class MotionPlayer:
         if self.settings.beside == 0.0:
             stops = np.array([sample.q, *between, goal])
         distance = np.max(np.abs(np.diff(stops, axis=0)), axis=0)
-        duration = max(self.settings.approach, float(np.max(_PEAK * distance / self._speeds)))
+        duration = max(self.settings.approach,
+                       float(np.max(REST_TO_REST_PEAK * distance / self._speeds)))
         return self._send(approach(self.motion.joint_names, stops, duration), now)
 
     def step(self, now: float, sample: JointSample) -> Order | None:

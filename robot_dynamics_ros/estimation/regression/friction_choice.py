@@ -7,7 +7,7 @@ the sign, the distance over which friction turns after a reversal, the Stribeck 
 multiplies the load, which is known from the last fit. Candidates are compared on the torque that
 links and rotors leave over, motor by motor, by how well blocks of time are predicted that a law
 was not fitted to. A further term must lower that error by more than chance would: by what
-Schwarz's criterion asks for, and by two standard errors, taken from how much the gain differs from
+Schwarz's criterion asks for, and by a standard error, taken from how much the gain differs from
 block to block. A gain that a single block makes is an event and not a law.
 """
 

@@ -88,6 +88,36 @@ def random_tree(rng, n, *, types=None, gravity=None, followers=0) -> Chain:
                    joint_physics=JointPhysics.zero(n))
 
 
+def renumbered(rng, chain):
+    """
+    Return a tree whose joints are not numbered depth first, and the old places (n,) of its joints.
+
+    Brothers keep their order: the frame of a link follows the first joint that it carries.
+    """
+    parents, moving = chain.parents, chain.moving
+    waiting = {parent: [i for i, each in enumerate(parents) if each == parent]
+               for parent in range(len(parents) + 1)}
+    order, open_parents = [], [0]
+    while open_parents:
+        parent = open_parents[rng.integers(len(open_parents))]
+        order.append(waiting[parent].pop(0))
+        open_parents = [each for each in (0, *(i + 1 for i in order)) if waiting[each]]
+    new = {0: 0, **{old + 1: i + 1 for i, old in enumerate(order)}}
+    joints = [replace(moving[old], parent=new[parents[old]]) for old in order]
+    own = [old for old in order if old + 1 in chain.numbers]
+    places = [chain.numbers.index(old + 1) for old in own]
+    tips = [replace(tip, joint=new[tip.joint]) for tip in chain.tips]
+    return replace(
+        chain, joints=tuple(joints[new[old + 1] - 1] for old in own),
+        followers=tuple(sorted((
+            replace(each, joint=joints[new[each.number] - 1], number=new[each.number],
+                    leader=places.index(each.leader - 1) + 1) for each in chain.followers),
+            key=lambda each: each.number)),
+        links=tuple(chain.links[old] for old in order), tip_joint=tips[0].joint,
+        further_tips=tuple(tips[1:]),
+        link_names=tuple(chain.link_names[old] for old in order)), places
+
+
 def random_states(rng, n, count=None):
     """Return q, qd, qdd, each (n,), or (count, n)."""
     shape = (n,) if count is None else (count, n)

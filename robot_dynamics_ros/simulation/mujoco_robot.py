@@ -5,6 +5,10 @@ A simulated arm in MuJoCo: physics that this package has not written.
 The bodies and joints are those of the chain, written as MJCF. Rotor inertia is MuJoCo's armature,
 viscous friction its damping, Coulomb friction its friction loss: a constraint that really holds a
 joint, where the own engine has a smoothed sign. There are no contacts and no joint stops.
+
+Joints that follow others are joints of MuJoCo's model, held by equality constraints. These are
+never quite stiff, so the accelerations of the others come from MuJoCo's mass matrix and forces in
+reduced coordinates: ``G^T M G qdd = G^T f``, in which the forces of the constraints vanish.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ _DUST = 1e-10
 _RUNAWAY = 1e8
 #: Stiffness of the dry friction: it stops a joint within this many steps.
 _FRICTION_STEPS = 2.0
-#: Part of the constraint in a joint that dry friction holds; the rest lets it creep.
+#: Part of a constraint that holds, the largest of MuJoCo; the rest lets a joint creep.
 _HARDNESS = 0.9999
 
 
@@ -53,8 +57,13 @@ class MujocoRobot:
         self.effort = np.zeros(len(chain))
         self._offset = _checked_physics(chain)
         self.model, self._data = self._compiled(chain)
+        #: Places of the moving joints in MuJoCo's vectors: it numbers them depth first.
+        places = np.array([self.model.joint(joint.name).id for joint in chain.moving])
+        order = np.argsort(places)
+        self._G, self._c = (part[order] for part in chain.coupling)
+        self._leading = places[np.array(chain.numbers) - 1]
         self._payloads: dict[str, Inertia] = {}  # by tip link
-        self._data.qpos[:] = first_position(chain, q)
+        self.q = first_position(chain, q)
 
     @property
     def time(self) -> float:
@@ -64,20 +73,20 @@ class MujocoRobot:
     @property
     def q(self) -> Array:
         """Positions (n,) [rad, m]."""
-        return np.array(self._data.qpos)
+        return np.array(self._data.qpos[self._leading])
 
     @q.setter
     def q(self, positions: ArrayLike) -> None:
-        self._data.qpos[:] = positions
+        self._data.qpos[:] = self._G @ np.asarray(positions, dtype=np.float64) + self._c
 
     @property
     def qd(self) -> Array:
         """Velocities (n,) [rad/s, m/s]."""
-        return np.array(self._data.qvel)
+        return np.array(self._data.qvel[self._leading])
 
     @qd.setter
     def qd(self, velocities: ArrayLike) -> None:
-        self._data.qvel[:] = velocities
+        self._data.qvel[:] = self._G @ np.asarray(velocities, dtype=np.float64)
 
     @property
     def q_motor(self) -> Array:
@@ -101,14 +110,39 @@ class MujocoRobot:
         # the two halves of mj_step; that would put zeros, and a log file, where we refuse
         if not np.all(np.abs(self.acceleration(tau)) < _RUNAWAY):
             raise StateError('simulation diverged; use a smaller step or torque')
-        self._mujoco.mj_implicit(self.model, self._data)
+        if self.chain.followers:
+            self._integrate()
+        else:
+            self._mujoco.mj_implicit(self.model, self._data)
         self.effort = tau
+
+    def _integrate(self) -> None:
+        """Do with followers what MuJoCo's implicitfast does: damping counts at the end."""
+        damping = np.asarray(self.model.dof_damping)[self._leading]
+        qd = self.qd + self.step * self._reduced(self.step * damping)
+        self.q, self.qd = self.q + self.step * qd, qd
+        self._data.time += self.step
+
+    def _reduced(self, more: ArrayLike = 0.0) -> Array:
+        """
+        Return the accelerations (n,) [rad/s^2, m/s^2] where joints follow others.
+
+        :param more: (n,) added to the diagonal of the mass matrix.
+        """
+        data, G = self._data, self._G
+        MG = np.zeros(G.T.shape)  # transposed
+        for row, column in zip(MG, np.ascontiguousarray(G.T)):
+            self._mujoco.mj_mulM(self.model, data, row, column)
+        A = MG @ G + np.diag(np.broadcast_to(more, len(self.chain)))
+        return np.asarray(np.linalg.solve(A, G.T @ (data.qfrc_smooth + data.qfrc_constraint)))
 
     def acceleration(self, effort: ArrayLike) -> Array:
         """Return the accelerations (n,) [rad/s^2, m/s^2] that efforts [N m, N] cause now."""
-        self._data.qfrc_applied[:] = checked_effort(effort, len(self.chain)) - self._offset
+        tau = checked_effort(effort, len(self.chain))
+        self._data.qfrc_applied[self._leading] = tau - self._offset
         self._mujoco.mj_forward(self.model, self._data)
-        return np.array(self._data.qacc)
+        return self._reduced() if self.chain.followers else np.array(
+            self._data.qacc[self._leading])
 
     @property
     def energy(self) -> float:
@@ -148,23 +182,28 @@ def mjcf(chain: Chain, step: float) -> str:
     option = ElementTree.SubElement(top, 'option', timestep=_text(step), tolerance='1e-12',
                                     gravity=_text(*chain.gravity), integrator='implicitfast')
     ElementTree.SubElement(option, 'flag', contact='disable', energy='enable')
-    if chain.followers:
-        raise ParameterError('MuJoCo as engine has no joints that follow others; lock them, or '
-                             "simulate this robot with engine 'own'")
     placed = [ElementTree.SubElement(top, 'worldbody')]
-    physics = chain.joint_physics
-    for i, (joint, parent, link) in enumerate(zip(chain.joints, chain.parents, bodies(chain))):
+    physics = {number - 1: row for number, row in zip(chain.numbers, zip(
+        chain.joint_physics.rotor_inertia, chain.joint_physics.viscous,
+        chain.joint_physics.coulomb))}
+    for i, (joint, parent, link) in enumerate(zip(chain.moving, chain.parents, bodies(chain))):
         pose = joint.pose() if parent else chain.base_pose @ joint.pose()
         body = ElementTree.SubElement(placed[parent], 'body', _place(pose),
                                       name=chain.link_names[i])
         placed.append(body)
+        rotor_inertia, viscous, coulomb = physics.get(i, (0.0, 0.0, 0.0))
         ElementTree.SubElement(
             body, 'joint', name=joint.name, type=_type(joint), axis='0 0 1',
-            armature=_text(physics.rotor_inertia[i]), damping=_text(physics.viscous[i]),
-            frictionloss=_text(physics.coulomb[i]),
+            armature=_text(rotor_inertia), damping=_text(viscous), frictionloss=_text(coulomb),
             solreffriction=_text(_FRICTION_STEPS * step, 1.0),
             solimpfriction=_text(_HARDNESS, _HARDNESS, 0.001, 0.5, 2.0))
         _add_inertia(body, link)
+    equality = ElementTree.SubElement(top, 'equality')
+    for each in chain.followers:
+        ElementTree.SubElement(
+            equality, 'joint', joint1=each.joint.name, joint2=chain.joints[each.leader - 1].name,
+            polycoef=_text(each.offset, each.multiplier, 0.0, 0.0, 0.0),
+            solimp=_text(_HARDNESS, _HARDNESS, 0.001, 0.5, 2.0))
     return ElementTree.tostring(top, encoding='unicode')
 
 

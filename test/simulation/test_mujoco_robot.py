@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chains import random_chain
+from support.chains import random_chain, random_tree, renumbered
 from support.robots import URDF_FOLDER
 from support.tolerances import FINITE_DIFFERENCE, assert_close
 
@@ -61,6 +61,82 @@ def test_random_chains_accelerate_as_our_model_says(rng, types):
     chain = random_chain(rng, len(types), types=types)
     chain = chain.with_joint_physics(random_physics(rng, len(types)))
     assert_same_accelerations(rng, MujocoRobot(chain), chain)
+
+
+@pytest.mark.parametrize('followers', [0, 1, 3])
+@pytest.mark.parametrize('seed', range(4))
+def test_random_trees_accelerate_as_our_model_says(seed, followers):
+    rng = np.random.default_rng(seed)
+    chain = random_tree(rng, 6, followers=followers)
+    chain = chain.with_joint_physics(random_physics(rng, 6))
+    assert_same_accelerations(rng, MujocoRobot(chain), chain)
+
+
+def test_joints_of_a_tree_may_be_numbered_in_another_order_than_mujocos(rng):
+    chain, order = renumbered(rng, random_tree(rng, 8))
+    assert order != sorted(order)
+    chain = chain.with_joint_physics(random_physics(rng, 8))
+    assert_same_accelerations(rng, MujocoRobot(chain), chain)
+
+
+@pytest.fixture
+def two_arms():
+    chain = chain_from_urdf(URDF_FOLDER / 'demo_two_arms.urdf')
+    file = read_joints_file(URDF_FOLDER.parent / 'config' / 'demo_two_arms_joints.yaml')
+    return file.applied_to(chain)
+
+
+def test_two_arms_with_fingers_that_follow_and_payloads(rng, two_arms):
+    chain = with_sharp_friction(two_arms)
+    arm = MujocoRobot(chain)
+    assert_same_accelerations(rng, arm, chain)
+    for tip in ('left_hand', 'right_hand'):
+        arm.carry(LOAD, tip)
+        chain = chain.with_payload(LOAD, tip=tip)
+    assert_same_accelerations(rng, arm, chain)
+
+
+def test_followers_stay_where_their_leaders_put_them(rng, two_arms):
+    arm = MujocoRobot(two_arms)
+    for _ in range(200):
+        arm.advance(rng.normal(scale=5.0, size=17))
+    numbers = [follower.number - 1 for follower in two_arms.followers]
+    leaders = [two_arms.numbers[follower.leader - 1] - 1 for follower in two_arms.followers]
+    assert np.abs(arm.q[8]) > 1e-4
+    np.testing.assert_array_equal(arm._data.qpos[numbers], arm._data.qpos[leaders])
+    assert arm.time == pytest.approx(0.2)
+
+
+def test_energy_of_a_robot_with_followers_stays_without_friction(rng):
+    chain = random_tree(rng, 5, followers=2)
+    arm = MujocoRobot(chain, q=[0.5] * 5, step=1e-4)
+    before, model = arm.energy, compile_model(chain)
+    for _ in range(2000):
+        arm.advance(np.zeros(5))
+    kinetic = 0.5 * arm.qd @ model.mass_matrix(arm.q) @ arm.qd
+    assert kinetic > 1.0
+    assert abs(arm.energy - before) < 2e-3 * kinetic
+
+
+def test_a_step_of_mujoco_is_that_of_reduced_coordinates(rng, demo_arm):
+    """The integrator for followers does to a robot without any what MuJoCo does."""
+    theirs, ours = (MujocoRobot(demo_arm, q=[0.2] * 7) for _ in range(2))
+    for _ in range(20):
+        tau = rng.normal(scale=20.0, size=7)
+        theirs.advance(tau)
+        ours.acceleration(tau)
+        ours._integrate()
+        assert_close(ours.q, theirs.q, 1e-9)
+        assert_close(ours.qd, theirs.qd, 1e-9)
+    assert ours.time == pytest.approx(theirs.time)
+
+
+def test_dry_friction_of_a_leader_holds_its_follower(rng, two_arms):
+    strong = replace(two_arms.joint_physics, coulomb=np.full(17, 300.0))
+    arm = MujocoRobot(two_arms.with_joint_physics(strong), q=[0.02] * 17)
+    for _ in range(500):
+        arm.advance(np.zeros(17))
+    assert np.abs(arm.q - 0.02).max() < 1e-5
 
 
 def test_a_load_is_carried_and_laid_down_again(rng, demo_arm):

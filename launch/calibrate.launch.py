@@ -23,7 +23,8 @@ def make_nodes(context):
     controller = value(context, 'controller_name')
     return [node(context, 'calibration', parameters={
         **{key: value(context, key) for key in ('folder', 'effort_source', 'floor',
-                                                'obstacles_file', 'srdf_file')},
+                                                'obstacles_file', 'srdf_file',
+                                                'payload_tip')},
         **{key: switched_on(context, key) for key in ('auto', 'payload', 'resume', 'unchecked')}},
         remappings=[('~/joint_trajectory', f'{controller}/joint_trajectory'),
                     *((topic, f'{controller}/{topic}')
@@ -40,6 +41,9 @@ def generate_launch_description():
         DeclareLaunchArgument('payload', default_value='false',
                               description='Find out what a robot carries whose calibration is in '
                                           'the folder.'),
+        DeclareLaunchArgument('payload_tip', default_value='',
+                              description='Tip link whose payload is found out; empty = the '
+                                          'only one.'),
         DeclareLaunchArgument('auto', default_value='false',
                               description='Go on without confirmation, for simulations.'),
         DeclareLaunchArgument('unchecked', default_value='false',

@@ -50,7 +50,7 @@ class Analysis:
 
     def __init__(self, folder: CalibrationFolder, description: str, choice: ChainChoice,
                  chain: Chain, joints: JointsFile, *, joints_path: str | Path | None = None,
-                 resume: bool = False,
+                 resume: bool = False, payload_tip: str | None = None,
                  tell: Callable[[str], None] = lambda line: None) -> None:
         """
         Prepare a run, or continue the one in the folder; nothing is written yet.
@@ -62,6 +62,7 @@ class Analysis:
         :param joints: contents of the joints file.
         :param joints_path: its path; None = there is none.
         :param resume: True = continue the run in the folder, with the joints.yaml in it.
+        :param payload_tip: tip link whose payload is found out; None = the only one.
         :param tell: function that gets every line for people; the log gets them, too.
         :raises RobotDynamicsError: the folder holds a calibration already, or another robot's.
         """
@@ -77,6 +78,8 @@ class Analysis:
         else:
             folder.check_empty()
             self._file = joints
+        if payload_tip is not None:
+            self.chain = self.chain.with_tip(payload_tip)
         self._begun, self._choice, self._joints_path = folder.exists, choice, joints_path
         self._early: list[str] = []
         self.effort: EffortSemantics = self._file.effort_semantics(self.chain)
@@ -134,8 +137,8 @@ class Analysis:
         if sum(link.mass for link in chain.links) <= 0.0:
             raise ChainError('the links of the URDF have no mass: efforts cannot be compared with '
                              'their weight')
-        self.note(f'robot {chain.robot}: {len(chain)} joints from {chain.base} to {chain.tip}, '
-                  f'{sum(link.mass for link in chain.links):.1f} kg, gravity '
+        self.note(f'robot {chain.robot}: {len(chain)} joints from {chain.base} to '
+                  f'{chain.tip_names}, {sum(link.mass for link in chain.links):.1f} kg, gravity '
                   f'({", ".join(f"{g:.4g}" for g in chain.gravity)}) m/s^2 in {chain.base}')
 
     def _without(self, there: Mask) -> list[str]:
@@ -229,7 +232,9 @@ class Analysis:
         try:
             written = identified_urdf(self._description, self.chain, result.estimate,
                                       locked=self.folder.read().get('locked') or None,
-                                      payload=self._file.payload, recorded=result.recorded)
+                                      payload=self._file.payload,
+                                      payload_tip=self._file.payload_tip,
+                                      recorded=result.recorded)
             self.folder.write(self.folder.urdf, written.text)
         except RobotDynamicsError as error:
             self.note(f'{self.folder.urdf} is not written: {error}')

@@ -31,7 +31,7 @@ from robot_dynamics_ros.files.bounds import one_line, read_bounded
 from robot_dynamics_ros.files.checked_yaml import mapping, name, names, read_yaml, row
 
 FORMAT = 1
-_TOP = ('format', 'robot', 'base', 'tip', 'gravity', 'locked', 'stages')
+_TOP = ('format', 'robot', 'base', 'tip', 'tips', 'gravity', 'locked', 'stages')
 _STAGE = ('name', 'result', 'recording')
 #: Largest description that is read [bytes].
 _LARGEST = 16 * 2**20
@@ -46,12 +46,14 @@ class ChainChoice:
     :param tip: tip link; None = found.
     :param gravity: (3,) gravity in the frame of the base link [m/s^2]; None = default.
     :param locked: joints frozen at zero.
+    :param tips: several tip links; none = found.
     """
 
     base: str | None = None
     tip: str | None = None
     gravity: tuple[float, ...] | None = None
     locked: tuple[str, ...] = ()
+    tips: tuple[str, ...] = ()
 
 
 class CalibrationFolder:
@@ -99,7 +101,7 @@ class CalibrationFolder:
         write_atomically(self.joints, joints.encode())
         self._write({'format': FORMAT, 'robot': robot, 'base': choice.base, 'tip': choice.tip,
                      'gravity': None if choice.gravity is None else list(choice.gravity),
-                     'locked': list(choice.locked), 'stages': []})
+                     'locked': list(choice.locked), 'tips': list(choice.tips), 'stages': []})
 
     def check_empty(self) -> None:
         """
@@ -190,8 +192,10 @@ class CalibrationFolder:
         if gravity is not None:
             gravity = row(gravity, f'{where}: gravity', 3)
         base, tip = (name(content.get(key), f'{where}: {key}') for key in ('base', 'tip'))
-        chain = chain_from_urdf_text(text, base=base, tip=tip, gravity=gravity, locked=names(
-            content.get('locked'), f'{where}: locked') or None)
+        tips, locked = (names(content.get(key), f'{where}: {key}') or None
+                        for key in ('tips', 'locked'))
+        chain = chain_from_urdf_text(text, base=base, tip=tip, tips=tips, gravity=gravity,
+                                     locked=locked)
         file = read_joints_file(self.joints)
         return file.applied_to(chain), file
 

@@ -102,7 +102,7 @@ def slowed(motion: Trajectory, velocity: float) -> Trajectory:
 def payload_motion(chain: Chain, start: Array, around: Surroundings, *, duration: float = 12.0,
                    share: float = 0.4) -> Trajectory:
     """
-    Return a motion of the last joints about a posture, at rest at both ends.
+    Return a motion of the last joints before the tip about a posture, at rest at both ends.
 
     :param chain: the robot.
     :param start: (n,) posture at both ends [rad, m].
@@ -117,7 +117,7 @@ def payload_motion(chain: Chain, start: Array, around: Surroundings, *, duration
     base = 2.0 * np.pi / duration
     fastest = share * np.nan_to_num(chain.velocity_limits, nan=1.0)
     amplitude: Array = np.minimum(np.maximum(room, 0.0), fastest / (swings * base))
-    amplitude[:max(0, n - _LAST)] = 0.0
+    amplitude[[j for j in range(n) if j not in _joints_before_the_tip(chain)[-_LAST:]]] = 0.0
     t = np.linspace(0.0, duration, round(duration * RATE) + 1)
     for _ in range(4):
         motion = _swinging(chain, start, amplitude, np.asarray(swings * base), t)
@@ -126,6 +126,13 @@ def payload_motion(chain: Chain, start: Array, around: Surroundings, *, duration
         amplitude = 0.5 * amplitude
     raise ExcitationError('no motion of the last joints is free from here: jog the robot to '
                           'another posture')
+
+
+def _joints_before_the_tip(chain: Chain) -> list[int]:
+    """Return the places of the joints on the way to the (first) tip, base first."""
+    leaders = {each.number: chain.numbers[each.leader - 1] for each in chain.followers}
+    way = [leaders.get(number, number) for number in chain.path(chain.tips[0].joint)]
+    return [chain.numbers.index(number) for number in dict.fromkeys(way)]
 
 
 def _swinging(chain: Chain, start: Array, amplitude: Array, frequency: Array,

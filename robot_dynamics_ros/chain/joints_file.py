@@ -10,6 +10,7 @@ The joints file: facts about a robot that a URDF cannot hold.
     coupling: [[1, 0], [-1, 1]]   # q = J q_motor, over the joints in the order of the chain
     effort_delay: 0.012           # efforts are reported later than positions by this [s]
     payload:                      # fixed to the tip link, in its frame
+      tip: tool0                  # needed where there are several tips
       mass: 1.5                   # [kg]
       centre_of_mass: [0, 0, 0.1]            # [m]
       inertia: [0.01, 0, 0, 0.01, 0, 0.005]  # xx xy xz yy yz zz about the centre [kg m^2]
@@ -46,7 +47,14 @@ from robot_dynamics_ros.chain.inertia import Inertia, payload_inertia
 from robot_dynamics_ros.chain.joint_physics import PER_JOINT, JointPhysics
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.files.bounds import one_line
-from robot_dynamics_ros.files.checked_yaml import mapping, matrix, number, read_yaml, row
+from robot_dynamics_ros.files.checked_yaml import (
+    mapping,
+    matrix,
+    name,
+    number,
+    read_yaml,
+    row,
+)
 
 FORMAT = 1
 #: Instead of rotor_inertia: inertia at the motor [kg m^2], and motor velocity over joint velocity.
@@ -69,6 +77,7 @@ class JointsFile:
     :param payload: known payload in the tip frame, or None.
     :param preset: name of what efforts mean, one of PRESETS, or None.
     :param effort_delay: time by which efforts are reported later than positions [s].
+    :param payload_tip: tip link that carries the payload, or None.
     """
 
     source: str
@@ -78,24 +87,28 @@ class JointsFile:
     payload: Inertia | None = None
     preset: str | None = None
     effort_delay: float = 0.0
+    payload_tip: str | None = None
 
     def applied_to(self, chain: Chain) -> Chain:
         """
         Return the chain with the joint physics, limits and payload of the file.
 
-        :raises ParameterError: a joint that is not on the chain, or an impossible value.
+        :raises ParameterError: a joint or tip that is not on the chain, several tips of which a
+            payload names none, or an impossible value.
         """
         self._check_names(chain)
         try:
             chain = self._with_physics(chain)
+            if self.payload is not None:
+                chain = chain.with_payload(self.payload, tip=carrier_of(
+                    chain, self.payload_tip, 'payload: {tip: NAME}').tip)
         except RobotDynamicsError as error:
             raise ParameterError(f'{self.source}: {error}') from error
         joints = tuple(replace(joint, **{
             _LIMITS[key]: value
             for key, value in self.joints.get(joint.name, {}).get('limits', {}).items()})
             for joint in chain.joints)
-        chain = replace(chain, joints=joints)
-        return chain if self.payload is None else chain.with_payload(self.payload)
+        return replace(chain, joints=joints)
 
     def effort_semantics(self, chain: Chain) -> EffortSemantics:
         """
@@ -164,6 +177,23 @@ def _absent(key: str, physics: JointPhysics) -> Array:
     return np.full(len(physics), 1.0 if key == 'stribeck_velocity' else 0.0)
 
 
+def carrier_of(chain: Chain, tip: str | None, option: str) -> Chain:
+    """
+    Return the robot with the tip that carries a payload as its first one.
+
+    :param chain: the robot.
+    :param tip: name of the tip link; None = the only one.
+    :param option: how a person names it, for the message, with NAME in the place of the link.
+    :raises ParameterError: there are several, and none is named.
+    :raises ChainError: no tip with this name.
+    """
+    if tip is None and len(chain.tips) > 1:
+        ways = ' or '.join(option.replace('NAME', each.link) for each in chain.tips)
+        raise ParameterError(f'robot {chain.robot} has several tips, and a payload is on one of '
+                             f'them; name it: {ways}')
+    return chain if tip is None else chain.with_tip(tip)
+
+
 def read_joints_file(path: str | Path) -> JointsFile:
     """
     Read a joints file.
@@ -187,8 +217,8 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
     if top.get('format', FORMAT) != FORMAT:
         raise ParameterError(f'{source}: format {top["format"]} is not known, expected {FORMAT}')
     joints = {}
-    for name, entry in mapping(top.get('joints'), f'{source}: joints').items():
-        joints[str(name)] = _joint(entry, f'{source}: joint {name}')
+    for joint, entry in mapping(top.get('joints'), f'{source}: joints').items():
+        joints[str(joint)] = _joint(entry, f'{source}: joint {joint}')
     preset = top.get('preset')
     if preset is not None and (not isinstance(preset, str) or preset not in PRESETS):
         raise ParameterError(f'{source}: preset {one_line(repr(preset))} is not known; known are '
@@ -199,7 +229,8 @@ def joints_from_mapping(content: Any, source: str) -> JointsFile:
         None if velocity is None else number(velocity, f'{source}: coulomb_velocity'),
         matrix(top['coupling'], f'{source}: coupling') if 'coupling' in top else None,
         _payload(top.get('payload'), f'{source}: payload'), preset,
-        number(top.get('effort_delay', 0.0), f'{source}: effort_delay'))
+        number(top.get('effort_delay', 0.0), f'{source}: effort_delay'),
+        name((top.get('payload') or {}).get('tip'), f'{source}: payload: tip'))
 
 
 def _joint(content: Any, where: str) -> dict[str, Any]:
@@ -255,7 +286,7 @@ def _effort(content: Any, where: str) -> dict[str, Any]:
 def _payload(content: Any, where: str) -> Inertia | None:
     if content is None:
         return None
-    payload = mapping(content, where, ('mass', 'centre_of_mass', 'inertia'))
+    payload = mapping(content, where, ('tip', 'mass', 'centre_of_mass', 'inertia'))
     if 'mass' not in payload:
         raise ParameterError(f'{where}: mass is missing')
     mass = number(payload['mass'], f'{where}: mass')

@@ -203,7 +203,9 @@ class Inspection:
         lines.append("Leave some out with --lock 'PATTERN', or choose one branch:")
         for tip in chain.tips:
             way = [chain.moving[i - 1].name for i in chain.path(tip.joint)]
-            lines.append(f'  --tip {tip.link}  ({len(way)} joints, {way[0]} ... {way[-1]})')
+            lines.append(f'  --tip {tip.link}  (' + (
+                f'1 joint, {way[0]})' if len(way) == 1 else
+                f'{len(way)} joints, {way[0]} ... {way[-1]})'))
         return '\n'.join(lines)
 
     def _joints(self) -> str:
@@ -260,7 +262,8 @@ class Inspection:
             mlc.names, mlc.units, mlc.values, mlc.formulas)]
         return '\n'.join([
             *(_filled(text) for text in (
-                f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * n} link parameters; '
+                f'Minimal parameters, set {mlc.set}: {len(mlc)} of {10 * len(self.chain.links)} '
+                f'link parameters; '
                 f'joints {groups}',
                 f'Counts: {counts}. Rotor inertias beside them: {beside}', LETTERS)),
             table(['name', 'unit', 'value', 'formula'], rows, align='<<><', wrap=True)])

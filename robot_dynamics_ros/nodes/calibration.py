@@ -28,6 +28,7 @@ from robot_dynamics_ros.calibration.motions import MotionSettings
 from robot_dynamics_ros.calibration.stages import Condition
 from robot_dynamics_ros.calibration.surroundings import Surroundings
 from robot_dynamics_ros.calibration.watch import WatchSettings
+from robot_dynamics_ros.chain.joints_file import carrier_of
 from robot_dynamics_ros.collision.obstacles import read_obstacles
 from robot_dynamics_ros.collision.scene import CollisionScene, Floor, collision_scene
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
@@ -55,6 +56,7 @@ class CalibrationNodeSettings(LearningNodeSettings):
                                   'skipped, and its joints.yaml is used')
     payload: bool = setting(False, 'find out what a robot carries whose calibration is in the '
                                    'folder')
+    payload_tip: str = setting('', 'tip link whose payload is found out; empty = the only one')
     auto: bool = setting(False, 'go on without ~/next, for simulations; a doubtful meaning of '
                                 'efforts is asked for all the same')
     exit_at_end: bool = setting(False, 'end the node after the last stage')
@@ -143,17 +145,17 @@ class CalibrationNode(LearningNode):
         if p.start and len(p.start) != len(robot.chain):
             raise ParameterError(f'start has {len(p.start)} values, expected '
                                  f'{len(robot.chain)}: {", ".join(robot.chain.joint_names)}')
-        if p.tips:
-            raise ParameterError('a calibration is of one chain or of the whole robot: use tip or '
-                                 'locked instead of tips')
+        if p.payload or p.payload_tip:
+            carrier_of(robot.chain, p.payload_tip or None, 'payload_tip:=NAME')
         _floor(p.floor)
         self._stop('a new robot description')
         self._wait_for_work()
         analysis = Analysis(
             CalibrationFolder(p.folder), description,
-            ChainChoice(p.base or None, p.tip or None, p.gravity or None, p.locked),
+            ChainChoice(p.base or None, p.tip or None, p.gravity or None, p.locked, p.tips),
             robot.chain, robot.joints_file, joints_path=p.joints_file or None,
-            resume=p.resume or p.payload, tell=self.get_logger().info)
+            resume=p.resume or p.payload, payload_tip=p.payload_tip or None,
+            tell=self.get_logger().info)
         self._run = Calibration(
             analysis, self._calibration_settings(),
             Surroundings(None if p.unchecked else lambda: self._scene(robot, description)))

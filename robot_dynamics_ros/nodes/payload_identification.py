@@ -17,6 +17,7 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.clock import Clock, ClockType
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.chain.joints_file import carrier_of
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
 from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.estimation.payload.estimate import PayloadEstimate
@@ -40,6 +41,7 @@ class PayloadIdentificationNodeSettings(LearningNodeSettings):
 
     parameters_file: str = setting(
         '', 'parameters.yaml of the arm; empty = parameters of the URDF')
+    payload_tip: str = setting('', 'tip link that carries the payload; empty = the only one')
     memory: float = setting(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
                             maximum=1e6)
     publish_period: float = setting(1.0, 'time between two messages on ~/payload [s]',
@@ -75,11 +77,12 @@ class PayloadIdentificationNode(LearningNode):
         if any(robot.effort_semantics.gravity_removed):
             raise ParameterError('gravity_removed: efforts without gravity torque do not show '
                                  'that of the payload either; it cannot be identified')
-        arm = (read_parameters(p.parameters_file, robot.chain) if p.parameters_file
+        chain = carrier_of(robot.chain, p.payload_tip or None, 'payload_tip:=NAME')
+        arm = (read_parameters(p.parameters_file, chain) if p.parameters_file
                else robot.estimate)
-        self._sampler = StreamSampler(robot.chain, robot.effort_semantics, p.cutoff)
+        self._sampler = StreamSampler(chain, robot.effort_semantics, p.cutoff)
         # four samples per period of the cut-off frequency; neighbours share their smoothing
-        self._estimator = PayloadEstimator(robot.chain, arm, memory=max(
+        self._estimator = PayloadEstimator(chain, arm, memory=max(
             1.0, 4.0 * p.cutoff * p.memory), correlation=4.0, effort=robot.effort_semantics)
 
     def learn(self, samples: JointSamples) -> None:
@@ -104,7 +107,7 @@ class PayloadIdentificationNode(LearningNode):
         if self._sampler is not None:
             self.show_cut_out(self._sampler.cut_out)
         if estimate.known:
-            self._topic.publish(payload_to_message(estimate.inertia, self.robot.chain.tip,
+            self._topic.publish(payload_to_message(estimate.inertia, estimate.tip,
                                                    self.get_clock().now().to_msg()))
 
     def _diagnose(self, estimate: PayloadEstimate) -> None:

@@ -11,9 +11,11 @@ skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
+from support.calibration import two_planar_arms
 from support.messages import assert_brakes, joint_state_message, published, publisher
 
 from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.calibration.folder import CalibrationFolder, ChainChoice
 from robot_dynamics_ros.calibration.stages import Condition, Stage
 from robot_dynamics_ros.nodes.calibration import PERIOD, CalibrationNode
 from robot_dynamics_ros.nodes.support.conversion import seconds, trajectory_from_message
@@ -159,6 +161,30 @@ def test_bad_parameters_are_one_line(make_node, planar, tmp_path, capfd, paramet
                      folder=str(tmp_path / 'none'), **parameters)
     assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
     assert text in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(('payload_tip', 'text'), [
+    ('', 'name it: payload_tip:=left_load or payload_tip:=right_load'),
+    ('elbow', "no tip 'elbow'; tips: left_load, right_load"), ('right_load', '')])
+def test_a_payload_of_several_tips_names_its_tip(make_node, tmp_path, capfd, payload_tip, text):
+    folder, description = CalibrationFolder(tmp_path / 'two'), two_planar_arms()
+    tips = ('left_load', 'right_load')
+    folder.begin(description, 'format: 1\n', 'two_planar_arms', ChainChoice(tips=tips))
+    folder.parameters.write_text('')
+    node = make_node(CalibrationNode, start=False, robot_description=description, tips=list(tips),
+                     folder=str(folder.path), payload=True, payload_tip=payload_tip,
+                     unchecked=True)
+    failed = node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert failed == bool(text) and text in capfd.readouterr().err
+    if not failed:
+        assert node.calibration.analysis.chain.tip == 'right_load'
+
+
+def test_a_calibration_takes_several_tips(make_node, tmp_path):
+    node = make_node(CalibrationNode, robot_description=two_planar_arms(), unchecked=True,
+                     tips=['left_load', 'right_load'], folder=str(tmp_path / 'two'))
+    chain = node.calibration.analysis.chain
+    assert chain.tip_names == 'left_load, right_load' and len(chain) == 4
 
 
 def test_a_folder_with_a_calibration_is_not_overwritten(make_node, planar, tmp_path, capfd):

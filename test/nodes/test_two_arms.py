@@ -11,6 +11,7 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from builtin_interfaces.msg import Time
+from rclpy.lifecycle import TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from support.messages import published
 from support.robots import URDF_FOLDER
@@ -22,6 +23,7 @@ from robot_dynamics_ros import chain_from_urdf, compile_model, payload_inertia
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServerNode
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.identification import IdentificationNode
+from robot_dynamics_ros.nodes.payload_identification import PayloadIdentificationNode
 from robot_dynamics_ros.nodes.simulated_robot import SimulatedRobotNode
 from robot_dynamics_ros.nodes.support.conversion import payload_to_message, stamp
 
@@ -67,6 +69,27 @@ def test_one_node_serves_both_arms(make_node, model):
     sent = output[-1]
     assert list(sent.joint_names) == list(names)
     assert_close(efforts(sent)[-1], model.gravity_torque(q1), SAME_ALGEBRA)
+
+
+@pytest.mark.parametrize('parameters', [{'locked': FINGERS}, {'tip': 'left_hand'}])
+def test_the_first_line_says_which_joints_are_in_and_how_to_leave_some_out(make_node, capfd,
+                                                                           parameters):
+    node = make_node(FeedforwardNode, robot_description=TEXT, **parameters)
+    chain = node.robot.chain
+    line = next(line for line in capfd.readouterr().err.splitlines() if 'demo_two_arms' in line)
+    assert f'{len(chain)} joints from base_link to {chain.tip_names}' in line
+    assert ', '.join(chain.joint_names) in line
+    assert 'the parameters locked, tip and tips leave joints out' in line
+
+
+def test_a_payload_is_learned_at_the_hand_that_is_named(make_node, capfd):
+    node = make_node(PayloadIdentificationNode, start=False, robot_description=TEXT,
+                     locked=FINGERS)
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert 'payload_tip:=left_hand or payload_tip:=right_hand' in capfd.readouterr().err
+    node = make_node(PayloadIdentificationNode, robot_description=TEXT, locked=FINGERS,
+                     payload_tip='right_hand')
+    assert node._estimator.estimate.tip == 'right_hand'
 
 
 def test_a_trajectory_of_one_arm_leaves_the_other_where_it_is_measured(make_node, model):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A calibration with a simulated robot and its controller, without ROS."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,20 +36,32 @@ QUICK = MotionSettings(duration=5.0, harmonics=3, repetitions=2, rehearsal=0.4, 
                        share=0.8)
 
 
+def two_planar_arms():
+    """Return the URDF text of a robot with two planar arms, ``left_...`` and ``right_...``."""
+    text = (URDF / 'planar_2r.urdf').read_text()
+    parts = re.search(r'<link name="base_link"/>(.*)</robot>', text, re.DOTALL)[1]
+    arms = [re.sub(r'"((link|joint)_[12]|load|load_fixed)"', rf'"{side}_\1"', parts)
+            for side in ('left', 'right')]
+    return f'<robot name="two_planar_arms"><link name="base_link"/>{"".join(arms)}</robot>'
+
+
 class Cell:
-    """A planar arm, whose true parameters differ from the URDF, and its calibration."""
+    """A planar arm (or two), whose true parameters differ from the URDF, and its calibration."""
 
     def __init__(self, folder, *, error=0.15, meaning=lambda torque: torque, joints=None,
-                 settings=None, resume=False, urdf='planar_2r', seed=3, friction=None):
-        text = (URDF / f'{urdf}.urdf').read_text()
-        plain = chain_from_urdf_text(text)
-        known = {name: {**each, **(friction or {})} for name, each in FRICTION.items()}
+                 settings=None, resume=False, urdf='planar_2r', seed=3, friction=None,
+                 text=None, tips=(), payload_tip=None):
+        text = text or (URDF / f'{urdf}.urdf').read_text()
+        plain = chain_from_urdf_text(text, tips=tips or None)
+        arms = len(plain) // 2
+        known = {name: {**FRICTION[f'joint_{name[-1]}'], **(friction or {})}
+                 for name in plain.joint_names}
         true = joints_from_mapping({'joints': known}, 'truth').applied_to(plain)
         self.chain = plain
         self.lines, self.now, self.meaning = [], 10.0, meaning
         true = with_parameter_error(true, error, seed)
         model = compile_model(true)
-        arm = SimulatedRobot(true, model, q=np.array([0.3, -0.4]), step=STEP)
+        arm = SimulatedRobot(true, model, q=np.tile([0.3, -0.4], arms), step=STEP)
         limits = EffortLimits.of_chain(plain)
         self.cell = ControlledRobot(
             arm, pid_gains(compile_model(plain), arm.q, 20.0, 0.5, limits), limits,
@@ -58,16 +71,16 @@ class Cell:
             path = Path(folder).parent / 'given_joints.yaml'
             path.write_text(yaml.safe_dump(joints))
         file = JointsFile('none') if joints is None else joints_from_mapping(joints, 'given')
-        self.analysis = Analysis(CalibrationFolder(folder), text, ChainChoice(),
+        self.analysis = Analysis(CalibrationFolder(folder), text, ChainChoice(tips=tips),
                                  file.applied_to(plain), file, joints_path=path, resume=resume,
-                                 tell=self.lines.append)
+                                 payload_tip=payload_tip, tell=self.lines.append)
         self.settings = settings or CalibrationSettings(
             motions=QUICK, player=PlayerSettings(deviation=0.3, approach=1.0, settle=0.5),
             auto=True)
         self.run = Calibration(self.analysis, self.settings)
         self.orders = []
         self.hidden = False  # joint states stay away
-        self.push = np.zeros(2)  # efforts that the robot reports beside its own
+        self.push = np.zeros(len(plain))  # efforts that the robot reports beside its own
 
     def with_settings(self, **changes):
         self.run = Calibration(self.analysis, replace(self.settings, **changes))

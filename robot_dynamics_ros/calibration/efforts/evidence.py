@@ -191,12 +191,13 @@ class SlowMotion:
         x, *_ = np.linalg.lstsq(A / scale, self.samples.effort[use, j], rcond=1e-4)
         return float((x / scale)[-1])
 
-    def payload_columns(self) -> Array:
-        """Return the weight (N, n, 4) of a payload: 1 kg, and 1 kg m along the axes of the tip."""
+    def payload_columns(self, tip: str) -> Array:
+        """Return the weight (N, n, 4) of a payload: 1 kg, and 1 kg m along the axes of a tip."""
         q = self.samples.q
 
         def moved(centre: ArrayLike) -> Array:
-            loaded = self.chain.with_payload(payload_inertia(1.0, centre, np.zeros((3, 3))))
+            loaded = self.chain.with_payload(payload_inertia(1.0, centre, np.zeros((3, 3))),
+                                             tip=tip)
             return gravity_torque(loaded, q) - self.weight
 
         at_tip = moved([0.0, 0.0, 0.0])

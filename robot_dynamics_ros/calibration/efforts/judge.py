@@ -24,6 +24,7 @@ from robot_dynamics_ros.calibration.efforts.scales import (
     scale_factor,
 )
 from robot_dynamics_ros.chain.chain import Chain
+from robot_dynamics_ros.chain.joint import Tip
 from robot_dynamics_ros.estimation.hints.effort_units import TORQUE, UNITS_OF_LIMIT
 
 #: The weight is seen in an effort if it explains this part beside friction...
@@ -181,7 +182,13 @@ class EffortJudge:
         shown = [j for j, each in enumerate(joints) if each.kind == 'with weight']
         if not any(scale_factor(joints[j].gain) > TORQUE for j in shown):
             return np.nan
-        samples, columns = self._motion.samples, self._motion.payload_columns()
+        found = [self._payload_on(tip, joints, shown) for tip in self._chain.tips]
+        return min(found, key=lambda each: each[1])[0]
+
+    def _payload_on(self, tip: Tip, joints: Sequence[JointMeaning], shown: Sequence[int]
+                    ) -> tuple[float, float]:
+        """Return the mass on a tip, or NaN where it explains nothing [kg]; what it leaves."""
+        samples, columns = self._motion.samples, self._motion.payload_columns(tip.link)
         A, y, before = [], [], []
         for j in shown:
             use = np.isfinite(samples.effort[:, j])
@@ -200,11 +207,11 @@ class EffortJudge:
         heaviest = sum(link.mass for link in self._chain.links)
         # a tool that the URDF has and the robot has not is a negative one: a part of the weight
         weakest = min(1.0 / joints[j].gain for j in shown)
-        tool = self._chain.links[self._chain.tips[0].joint - 1].mass
+        tool = self._chain.links[tip.joint - 1].mass
         least = -tool if weakest > _LEFT_OVER else 0.0
         plausible = least <= p[0] < heaviest
         explains = left < _PAYLOAD * sum(before) + _PAYLOAD_REST * len(b)
-        return float(p[0]) if plausible and explains else np.nan
+        return (float(p[0]), left) if plausible and explains else (np.nan, np.inf)
 
     def together(self, joints: Sequence[JointMeaning], stated: Sequence[bool],
                  payload: float) -> tuple[JointMeaning, ...]:

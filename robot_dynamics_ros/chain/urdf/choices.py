@@ -34,6 +34,11 @@ class Choice(NamedTuple):
     tip: str
     joints: tuple[str, ...]
 
+    @property
+    def count(self) -> str:
+        """How many joints there are, in words: ``8 joints``."""
+        return f'{len(self.joints)} joint{"" if len(self.joints) == 1 else "s"}'
+
 
 def choices(tree: Tree, base: str | None = None,
             frozen: Mapping[str, float] | None = None) -> list[Choice]:
@@ -75,9 +80,8 @@ def choices(tree: Tree, base: str | None = None,
 
 
 def choices_line(tree: Tree) -> str:
-    """Return the sensible tips as a part of a message."""
-    tips = ', '.join(f'{choice.tip} ({len(choice.joints)} joints)'
-                     for choice in choices(tree)[:12])
+    """Return the sensible tips, as options of the command line, as a part of a message."""
+    tips = ', '.join(f'--tip {choice.tip} ({choice.count})' for choice in choices(tree)[:12])
     return f'sensible tips: {tips}; ' if tips else ''
 
 

@@ -14,7 +14,7 @@ import yaml
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.chain.effort import EffortSemantics
 from robot_dynamics_ros.chain.inertia import payload_inertia
-from robot_dynamics_ros.chain.joints_file import FORMAT
+from robot_dynamics_ros.chain.joints_file import FORMAT, carrier_of
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('loaded', metavar='LOADED', type=Path,
                         help='recording with the payload, of the same or a similar motion')
     add_recording_arguments(parser)
+    parser.add_argument('--payload-tip', metavar='LINK',
+                        help='tip link that carries the payload (default: the only one)')
     parser.add_argument('--mass', metavar='M', type=float, required=True,
                         help='mass of the payload [kg]')
     parser.add_argument('--com', metavar=('X', 'Y', 'Z'), nargs=3, type=float, required=True,
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     xx, xy, xz, yy, yz, zz = arguments.inertia
     payload = payload_inertia(arguments.mass, arguments.com,
                               [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    chain = carrier_of(chain, arguments.payload_tip, '--payload-tip NAME')
     unloaded, loaded = recordings_from_arguments(arguments, chain, paths)
     try:
         gains = identify_drive_gains(chain, [unloaded], [loaded], payload, effort=effort)

@@ -141,7 +141,8 @@ def _robot_and_recordings(arguments: argparse.Namespace
     arguments.robot = str(folder.description)
     arguments.lock = [(name, 0.0) for name in folder.read().get('locked') or ()]
     arguments.output = arguments.output or folder.path
-    return RecordedRobot(chain, file.effort_semantics(chain), file.payload), recordings
+    return RecordedRobot(chain, file.effort_semantics(chain), file.payload,
+                         payload_tip=file.payload_tip), recordings
 
 
 def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
@@ -149,6 +150,7 @@ def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
     """Write identified.urdf and say what physical consistency costs."""
     written = identified_urdf(arguments.robot, robot.chain, result.estimate,
                               locked=dict(arguments.lock), payload=robot.payload,
+                              payload_tip=robot.payload_tip,
                               recorded=result.recorded, mass=arguments.mass,
                               mass_tolerance=arguments.mass_tolerance, folders=arguments.meshes)
     write_file(path, written.text)

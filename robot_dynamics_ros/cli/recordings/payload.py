@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from robot_dynamics_ros.chain.joints_file import carrier_of
 from robot_dynamics_ros.cli.support.arguments import (
     RECORDING,
     add_recording_arguments,
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='parameters of the robot without payload, from robot-dynamics '
                         'identify')
     add_recording_arguments(parser)
+    parser.add_argument('--payload-tip', metavar='LINK',
+                        help='tip link that carries the payload (default: the only one)')
     parser.add_argument('-o', '--output', metavar='FILE.yaml', type=Path,
                         help='write the payload in the form of the entry payload of joints.yaml')
     parser.add_argument('--json', action='store_true', help='print everything as JSON')
@@ -49,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Identify the payload, print it and write it."""
     chain, effort, *_ = recorded_robot_from_arguments(arguments, arguments.recordings)
     arm = read_parameters(arguments.parameters, chain)
+    chain = carrier_of(chain, arguments.payload_tip, '--payload-tip NAME')
     recordings = recordings_from_arguments(arguments, chain, arguments.recordings)
     load = identify_payload(chain, arm, recordings, effort=effort)
     print(json.dumps(report(load), indent=2) if arguments.json else text_report(load))

@@ -184,6 +184,7 @@ class RecordedRobot(NamedTuple):
     :param payload: known payload in the tip frame, part of the chain; None = none.
     :param stiffness: (n,) stiffness of its joints [N m/rad, N/m]; None = all are rigid.
     :param coulomb_velocity: velocity of the smooth sign [rad/s, m/s]; None = not given.
+    :param payload_tip: tip link of the payload; None = the only one.
     """
 
     chain: Chain
@@ -191,6 +192,7 @@ class RecordedRobot(NamedTuple):
     payload: Inertia | None
     stiffness: Array | None = None
     coulomb_velocity: float | None = None
+    payload_tip: str | None = None
 
 
 def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
@@ -209,7 +211,7 @@ def robot_from_arguments(arguments: argparse.Namespace) -> RecordedRobot:
     return RecordedRobot(with_limits(joints.applied_to(chain), arguments),
                          joints.effort_semantics(chain), joints.payload,
                          stiffness if np.any(np.isfinite(stiffness)) else None,
-                         joints.coulomb_velocity)
+                         joints.coulomb_velocity, joints.payload_tip)
 
 
 def _choose_group(arguments: argparse.Namespace) -> None:

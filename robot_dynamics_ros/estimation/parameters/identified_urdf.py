@@ -42,6 +42,7 @@ class IdentifiedUrdf:
 
 def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcEstimate, *,
                     locked: Locked = None, payload: Inertia | None = None,
+                    payload_tip: str | None = None,
                     recorded: RecordedTorque | None = None, mass: float | None = None,
                     mass_tolerance: float = MASS_TOLERANCE,
                     folders: Sequence[str | os.PathLike[str]] = ()) -> IdentifiedUrdf:
@@ -57,6 +58,7 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
     :param locked: positions of locked joints that were given when the chain was read.
     :param payload: known payload in the tip frame that is part of the chain and of the estimate;
         it is not written into the URDF.
+    :param payload_tip: name of its tip link; None = the first one.
     :param recorded: rows of the recording (`Identification.recorded`); None = torque errors are
         those at random states.
     :param mass: total mass of the moving links without the payload [kg]; None = that of the URDF.
@@ -70,7 +72,7 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
     known = Inertia.zero() if payload is None else payload
     carried = list(carried_inertias(source, chain, locked))
     if payload is not None:
-        end = chain.tip_called()
+        end = chain.tip_called(payload_tip)
         carried[end.joint - 1] = carried[end.joint - 1] + known.seen_from(end.pose)
     hulls, unread = _hulls(source, chain, carried, locked, folders)
     rotors = [name for name, value in zip(chain.joint_names, estimate.joint_physics.rotor_inertia)
@@ -80,7 +82,7 @@ def identified_urdf(source: str | os.PathLike[str], chain: Chain, estimate: MlcE
         hulls=hulls, mass=None if mass is None else mass + known.mass,
         mass_tolerance=mass_tolerance, rotors=rotors, recorded=recorded)
     unloaded = inertias.chain if payload is None else inertias.chain.with_payload(
-        Inertia.from_standard_parameters(-known.standard_parameters))
+        Inertia.from_standard_parameters(-known.standard_parameters), tip=payload_tip)
     robot = unloaded.with_joint_physics(estimate.joint_physics)
     text = urdf_with_inertias(source, robot, locked=locked, note=_note(estimate, inertias))
     return IdentifiedUrdf(text, inertias, (*unread, *inertias.findings))

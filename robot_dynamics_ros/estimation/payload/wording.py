@@ -17,7 +17,7 @@ PLACES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 def joints_entry(load: PayloadEstimate) -> dict[str, Any]:
     """Return the payload as joints.yaml has it; a point mass where the inertia is not known."""
     body = load.inertia
-    return {'mass': body.mass, 'centre_of_mass': body.centre_of_mass.tolist(),
+    return {'tip': load.tip, 'mass': body.mass, 'centre_of_mass': body.centre_of_mass.tolist(),
             'inertia': [float(body.central_tensor[place]) for place in PLACES]}
 
 

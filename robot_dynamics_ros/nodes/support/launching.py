@@ -113,7 +113,7 @@ def _calibrated(context: LaunchContext) -> dict[str, Any]:
         return {}
     folder = CalibrationFolder(value(context, 'calibration'))
     content = folder.read()
-    chosen = {key: content.get(key) for key in ('base', 'tip', 'gravity', 'locked')}
+    chosen = {key: content.get(key) for key in ('base', 'tip', 'tips', 'gravity', 'locked')}
     if chosen['gravity']:
         chosen['gravity'] = [float(each) for each in chosen['gravity']]
     return {'robot_description': read_description(str(folder.description)),

@@ -271,16 +271,14 @@ class RobotNode(GuardedNode):
             robot.carry_as(self.robot)
         elif self._payload is not None:
             self._carry(robot, self._payload)
-        self.description = description
+        self.description, chain = description, robot.chain
+        self.get_logger().info(
+            f'robot {chain.robot}: {len(chain)} joints from {chain.base} to {chain.tip_names} '
+            f'({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
+            'out')
         self.use_robot(robot)
         self.robot = robot
-        chain = robot.chain
         self.naming.use_robot(chain, frozen)
-        more = '' if chain.serial else (
-            f' ({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
-            'out')
-        self.get_logger().info(f'robot {chain.robot}: {len(chain)} joints from {chain.base} to '
-                               f'{chain.tip_names}{more}')
         for finding in chain.findings:
             self.get_logger().info(str(finding))
         self.diagnostics.state('running')

@@ -72,7 +72,7 @@ def test_sensible_tips_are_hands_and_not_fingers():
         ('left_hand', 8), ('right_hand', 8)]
     panda = next(path for path in example_robots() if path.name == 'panda.urdf')
     assert [choice.tip for choice in choices(tree_from_urdf(panda))] == ['panda_hand_tcp']
-    with pytest.raises(ChainError, match=r'sensible tips: left_hand \(8 joints\), right_hand'):
+    with pytest.raises(ChainError, match=r'tips: --tip left_hand \(8 joints\), --tip right_hand'):
         chain_from_urdf(TWO_ARMS, tip='left_tool')
 
 

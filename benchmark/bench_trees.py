@@ -152,6 +152,7 @@ def ratios(chain: Chain, judge: Judge) -> tuple[list[float], float]:
         function(q[0], qd[0], x[0])
         function(q, qd, x)
     compiling = time.process_time() - start
+    first = q[0], qd[0], x[0]
     states = [(judge.positions(a), judge.rates(b), judge.rates(c)) for a, b, c in zip(q, qd, x)]
     result = []
     for ours, theirs in ((model.inverse_dynamics, pinocchio.rnea),
@@ -160,7 +161,7 @@ def ratios(chain: Chain, judge: Judge) -> tuple[list[float], float]:
             for state in states:
                 function(judge.model, judge.data, *state)
         one = best(lambda: theirs(judge.model, judge.data, *states[0]), 300)  # noqa: B023
-        result.append(one / best(lambda: ours(q[0], qd[0], x[0]), 300))  # noqa: B023
+        result.append(one / best(lambda: ours(*first), 300))  # noqa: B023
         result.append(best(loop, 1) / best(lambda: ours(q, qd, x), 1))  # noqa: B023
     return result, compiling
 

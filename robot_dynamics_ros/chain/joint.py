@@ -252,11 +252,16 @@ class JointTree:
         return G, np.array(self.moving_positions([0.0] * n), dtype=np.float64)
 
     @property
+    def joint_count(self) -> str:
+        """How many joints there are, in words: ``7 joints``."""
+        return f'{len(self)} joint{"" if len(self) == 1 else "s"}'
+
+    @property
     def joint_summary(self) -> str:
         """How many joints there are, and which: ``7 joints (joint_1 ... joint_7)``."""
         names = self.joint_names
-        return f'1 joint ({names[0]})' if len(names) == 1 else (
-            f'{len(names)} joints ({names[0]} ... {names[-1]})')
+        return f'{self.joint_count} (' + (
+            f'{names[0]})' if len(names) == 1 else f'{names[0]} ... {names[-1]})')
 
     @property
     def effort_limits(self) -> Array:

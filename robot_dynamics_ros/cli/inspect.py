@@ -187,7 +187,7 @@ class Inspection:
         chain = self.chain
         gravity = ', '.join(short(g) for g in chain.gravity)
         kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
-        first = _filled(f'{chain.robot}: {len(chain)} joints ({kinds}; R revolute, P prismatic) '
+        first = _filled(f'{chain.robot}: {chain.joint_count} ({kinds}; R revolute, P prismatic) '
                         f'from {chain.base} to {chain.tip_names}, gravity ({gravity}) m/s^2 in '
                         f'{chain.base}')
         return first if chain.serial else first + '\n' + self._choices()

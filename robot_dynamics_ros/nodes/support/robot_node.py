@@ -273,7 +273,7 @@ class RobotNode(GuardedNode):
             self._carry(robot, self._payload)
         self.description, chain = description, robot.chain
         self.get_logger().info(
-            f'robot {chain.robot}: {len(chain)} joints from {chain.base} to {chain.tip_names} '
+            f'robot {chain.robot}: {chain.joint_count} from {chain.base} to {chain.tip_names} '
             f'({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
             'out')
         self.use_robot(robot)

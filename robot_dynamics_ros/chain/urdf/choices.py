@@ -35,7 +35,7 @@ class Choice(NamedTuple):
     joints: tuple[str, ...]
 
     @property
-    def count(self) -> str:
+    def joint_count(self) -> str:
         """How many joints there are, in words: ``8 joints``."""
         return f'{len(self.joints)} joint{"" if len(self.joints) == 1 else "s"}'
 
@@ -81,7 +81,7 @@ def choices(tree: Tree, base: str | None = None,
 
 def choices_line(tree: Tree) -> str:
     """Return the sensible tips, as options of the command line, as a part of a message."""
-    tips = ', '.join(f'--tip {choice.tip} ({choice.count})' for choice in choices(tree)[:12])
+    tips = ', '.join(f'--tip {choice.tip} ({choice.joint_count})' for choice in choices(tree)[:12])
     return f'sensible tips: {tips}; ' if tips else ''
 
 

@@ -17,10 +17,12 @@ from support.oracle import Oracle
 from support.tolerances import OTHER_FORMULATION, OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import (
+    ParameterError,
     compile_model,
     forward_dynamics,
     gravity_torque,
     inverse_dynamics,
+    lu_meng_regressor,
     mass_matrix,
     minimal_parameters,
     standard_regressor,
@@ -28,6 +30,7 @@ from robot_dynamics_ros import (
 from robot_dynamics_ros.codegen.grouping import grouping_of
 from robot_dynamics_ros.codegen.loop_form import loop_form
 from robot_dynamics_ros.dynamics.formulations.comparison import AGREEMENT, compare_formulations
+from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import FOR_TREES, FORMULATIONS
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointForm
 from robot_dynamics_ros.dynamics.minimal.khalil_set import khalil_forms
 from robot_dynamics_ros.dynamics.minimal.lin_set import lin_forms
@@ -90,6 +93,21 @@ def test_formulations_that_take_trees_agree_on_them(followers):
         assert_close(gravity_torque(chain, q), oracle.gravity_torque(q), OTHER_IMPLEMENTATION)
         moved = forward_dynamics(chain, q, qd, tau)
         assert_close(inverse_dynamics(chain, q, qd, moved), tau, OTHER_IMPLEMENTATION)
+
+
+@pytest.mark.parametrize('formulation', sorted({*FORMULATIONS} - {*FOR_TREES}))
+def test_what_the_papers_say_of_serial_chains_is_refused_for_trees(formulation):
+    rng, tree = forked(np.random.default_rng(3))
+    q, qd, qdd = random_states(rng, len(tree))
+    message = rf"'{formulation}' of the inverse dynamics is for serial chains, and .* is a tree"
+    with pytest.raises(ParameterError, match=message):
+        inverse_dynamics(tree, q, qd, qdd, formulation=formulation)
+
+
+def test_the_regressor_of_lu_and_meng_is_refused_for_trees():
+    rng, tree = forked(np.random.default_rng(3))
+    with pytest.raises(ParameterError, match=r'for serial chains, and .* is a tree'):
+        lu_meng_regressor(tree, *random_states(rng, len(tree)))
 
 
 def test_the_loop_form_and_generated_code_of_a_tree_are_the_same():

@@ -27,7 +27,7 @@ q           q             joint position                       rad, m      -    
 qd, qdd     qd, qdd       joint velocity and acceleration      rad/s ...   -     -
 qd_r, qdd_r qd_r, qdd_r   reference velocity and acceleration  rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
-f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 (23)
+f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 after (23)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
 omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86

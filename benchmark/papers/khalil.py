@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
 from papers import robots
 from papers.markdown import pair, table
+from robot_dynamics_ros import chain_from_urdf, compile_model, standalone_source
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.dynamics.joints.joint_terms import dry_friction_level
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
@@ -106,6 +108,26 @@ def table_9_6() -> str:
             ('simplified, standard parameters', '202/153', here(robots.RX90_SYMMETRIC, 6)),
             ('simplified, base parameters', '160/113', here(robots.RX90_SIMPLIFIED, 4, True))]
     return table(['RX-90', 'published', 'here'], rows)
+
+
+def folded(root: str) -> str:
+    """
+    Return what zeros of the Stanford arm save, in a compiled model and in a generated file.
+
+    :param root: folder of the repository.
+    """
+    chain = chain_from_urdf(f'{root}/urdf/stanford.urdf')
+    mlc = minimal_parameters(chain)
+    zeros = int(np.sum(mlc.values == 0.0))
+    whole = pair(compile_model(chain, 'numpy').operations[robots.WITH_WRENCH])
+    compiled = pair(compile_model(chain, 'numpy', zeros='chain').operations[robots.WITH_WRENCH])
+    source = standalone_source(chain, robots.WITH_WRENCH, 'python', zeros='chain')
+    counted = re.search(r'(\d+) multiplications, (\d+) additions', source)
+    generated = pair((int(counted[1]), int(counted[2]))) if counted else 'DOES NOT AGREE'
+    return (f'`stanford.urdf` as it stands ({zeros} of its {len(mlc)} minimal parameters are '
+            f'zero) needs {whole} with a wrench.\nWith its zeros folded it is {compiled} in a '
+            "compiled model (`compile_model(chain, zeros='chain')`, what `inspect` prints) and\n"
+            f'{generated} in the file of `generate --zeros`, which looks for the smallest sum.')
 
 
 def direct_dynamics() -> str:

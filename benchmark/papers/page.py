@@ -21,6 +21,7 @@ def page(root: str) -> str:
         corollary_6=lin.corollary_6(), figure_9_2=khalil.figure_9_2(),
         table_9_2=khalil.table_9_2(), base_parameters=khalil.base_parameters(),
         groupings=khalil.groupings(), table_9_5=khalil.table_9_5(), table_9_6=khalil.table_9_6(),
+        folded=khalil.folded(root),
         direct_dynamics=khalil.direct_dynamics(), table_1=angeles.table_1(),
         example_1=angeles.example_1(), example_2=angeles.example_2(),
         two_joints=lu_meng.two_joints(), case=lu_meng.case(root), filtered=lu_meng.filtered(root),

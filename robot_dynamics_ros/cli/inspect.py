@@ -273,7 +273,7 @@ class Inspection:
         rows = [[name, _count(self.operations.get(name)),
                  _count(self.operations_folded.get(name))]
                 for name in dict.fromkeys([*COUNTED, *FOLDED])]
-        return ('Multiplications/additions of the generated code (generate --zeros folds)\n'
+        return ('Multiplications/additions in a compiled model (generate --zeros folds, too)\n'
                 + table(['function', 'as it is', folded], rows))
 
     def _self_check(self) -> str:

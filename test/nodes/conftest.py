@@ -49,8 +49,8 @@ def make_node(ros):
         return node
 
     yield make
-    for node in nodes:
-        node.destroy_node()
+    while nodes:
+        nodes.pop(0).destroy_node()
 
 
 @pytest.fixture

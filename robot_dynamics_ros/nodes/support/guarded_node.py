@@ -179,6 +179,11 @@ class GuardedNode(LifecycleNode):
         service.callback.clear()
         return bool(super().destroy_service(service))
 
+    def destroy_node(self) -> None:
+        """End the node as rclpy does, and its lifecycle, which would stay in the graph."""
+        super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()
+
     def create_timer(self, timer_period_sec: float, callback: Callable[..., Any],
                      *arguments: Any, **options: Any) -> Any:
         """Create a timer as rclpy does, with a guarded callback."""

@@ -8,12 +8,15 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+import rclpy
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
+from support.ros import participants
 
 from robot_dynamics_ros.nodes.support.robot_node import RobotNode
-from robot_dynamics_ros.nodes.support.runner import EventQueue
+from robot_dynamics_ros.nodes.support.runner import EventQueue, uses_fast_dds
 from robot_dynamics_ros.nodes.support.services import WAITING_REQUESTS
 
 pytestmark = pytest.mark.ros
@@ -207,3 +210,16 @@ def test_a_node_goes_on_after_an_answer_that_cannot_be_sent(node):
     queue.turn()
     assert 'asked' in node.entries
     assert node.diagnostics.counted('unforeseen errors') == 1
+
+
+def test_a_node_that_has_ended_leaves_nothing_in_the_graph(ros):
+    """Its lifecycle, and with it a participant of DDS, stayed until garbage was collected."""
+    if not uses_fast_dds():
+        pytest.skip('counts threads of Fast DDS')
+    context, before = rclpy.Context(), participants()
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    node = Diary(context=context)
+    assert participants() == before + 1
+    node.destroy_node()
+    assert participants() == before
+    rclpy.shutdown(context=context)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of all tests."""
 
+import faulthandler
 import os
 import signal
 
@@ -9,6 +10,8 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads on
 import hypothesis
 import numpy as np
 import pytest
+import pytest_timeout
+from _pytest.faulthandler import fault_handler_stderr_fd_key, get_timeout_config_value
 from support.availability import ros_missing, skip_without_ros
 
 # an example may take long on a busy machine; that is no failure
@@ -27,6 +30,25 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # started in the background of a script: processes of tests would not hear Ctrl-C either
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_exception_interact(node):
+    """Keep the time limits of a test that has failed: what it leaves may hang in its teardown."""
+    result = yield  # pytest and pytest-timeout end them here, for whoever wants to debug
+    if isinstance(node, pytest.Item) and not node.config.getoption('usepdb'):
+        set_time_limits(node)
+    return result
+
+
+def set_time_limits(item):
+    settings = pytest_timeout._get_item_settings(item)
+    if settings.timeout:
+        item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
+    if seconds := get_timeout_config_value(item.config):
+        faulthandler.dump_traceback_later(
+            seconds, file=item.config.stash[fault_handler_stderr_fd_key],
+            exit=item.config.getini('faulthandler_exit_on_timeout'))
 
 
 @pytest.fixture

@@ -132,12 +132,15 @@ def _alarm(hang):
 
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, hang),
               (signal.SIGALRM, signal.ITIMER_REAL, _WAITING * hang))
-    before = [signal.signal(number, ring) for number, _, _ in timers]
-    for _, timer, seconds in timers:
-        signal.setitimer(timer, seconds)
+    handlers = [signal.signal(number, ring) for number, _, _ in timers]
+    begin = time.monotonic()
+    before = [signal.setitimer(timer, seconds) for _, timer, seconds in timers]
     try:
         yield
     finally:
-        for (number, timer, _), handler in zip(timers, before):
+        passed = time.monotonic() - begin
+        for (number, timer, _), handler, (rest, interval) in zip(timers, handlers, before):
             signal.setitimer(timer, 0.0)
             signal.signal(number, handler)
+            if rest:  # the time limit of the whole test goes on
+                signal.setitimer(timer, max(rest - passed, 1e-3), interval)

@@ -2,6 +2,7 @@
 """A short attack on every reader; ``make fuzz`` is the long one."""
 
 import os
+import signal
 
 import pytest
 
@@ -67,6 +68,17 @@ def test_a_hang_is_a_failure(tmp_path):
     result = run(Target('endless', lambda: [b'valid'], read, damage, hang=0.05), tmp_path,
                  tries=2)
     assert 'more than 0.05 s' in result.failures[0]
+
+
+def test_the_time_limit_of_a_test_goes_on_after_a_try(tmp_path):
+    before, _ = signal.getitimer(signal.ITIMER_REAL)
+    handler = signal.getsignal(signal.SIGALRM)
+    if not before:
+        pytest.skip('tests have no time limit here')
+    run(Target('calm', lambda: [b'valid'], len, damage), tmp_path, tries=3)
+    rest, _ = signal.getitimer(signal.ITIMER_REAL)
+    assert 0.0 < rest < before
+    assert signal.getsignal(signal.SIGALRM) is handler
 
 
 def test_a_process_that_dies_is_a_failure(tmp_path):

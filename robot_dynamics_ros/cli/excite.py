@@ -257,7 +257,7 @@ def plot(chain: Chain, excitation: Excitation, path: Path) -> None:
     panels = figure.subplots(n, 3, sharex=True, squeeze=False)
     bounds = ((limits.lower, limits.upper), (-limits.velocity, limits.velocity),
               (-limits.acceleration, limits.acceleration))
-    titles = ('position [rad, m]', 'velocity [per s]', 'acceleration [per s^2]')
+    titles = ('position [rad, m]', 'velocity [rad/s, m/s]', 'acceleration [rad/s², m/s²]')
     for k, (values, (low, high), title) in enumerate(zip(motion, bounds, titles)):
         panels[0, k].set_title(title, fontsize=10)
         panels[-1, k].set_xlabel('time [s]')

@@ -203,9 +203,11 @@ class Inspection:
         lines.append("Leave some out with --lock 'PATTERN', or choose one branch:")
         for tip in chain.tips:
             way = [chain.moving[i - 1].name for i in chain.path(tip.joint)]
-            lines.append(f'  --tip {tip.link}  (' + (
-                f'1 joint, {way[0]})' if len(way) == 1 else
-                f'{len(way)} joints, {way[0]} ... {way[-1]})'))
+            named = (f'1 joint, {way[0]}' if len(way) == 1 else
+                     f'{len(way)} joints, {way[0]} ... {way[-1]}')
+            lines.append(textwrap.fill(
+                f'--tip {tip.link}  ({named})', WIDTH, initial_indent='  ',
+                subsequent_indent='      ', break_on_hyphens=False))
         return '\n'.join(lines)
 
     def _joints(self) -> str:
@@ -229,16 +231,19 @@ class Inspection:
                   left=2, shorten=1)])
 
     def _places_in_a_tree(self) -> str:
-        rows = [[_number(i, joint), joint.name, str(parent), _degrees(joint.gamma),
-                 short(joint.epsilon), *_place(joint)]
-                for i, (joint, parent) in enumerate(zip(self.chain.moving, self.chain.parents),
-                                                    start=1)]
+        joints = list(enumerate(zip(self.chain.moving, self.chain.parents), start=1))
+        branches = [[_number(i, joint), joint.name, _degrees(joint.gamma), short(joint.epsilon)]
+                    for i, (joint, _) in joints if joint.gamma or joint.epsilon]
         return '\n'.join([
             'Joints: frame E_i in E_parent (0 = base), at q = 0, is Rz(gamma) Tz(epsilon)',
             'Tx(b) Rx(beta) Tz(d) Rz(theta) (Khalil & Dombre, chapter 10; b, beta are a,',
             'alpha of modified DH); q adds to theta or d; metres and degrees',
-            table(['i', 'joint', 'parent', 'gamma', 'epsilon', 'b', 'beta', 'd', 'theta'], rows,
-                  left=2, shorten=1)])
+            table(['i', 'joint', 'parent', 'b', 'beta', 'd', 'theta'],
+                  [[_number(i, joint), joint.name, str(parent), *_place(joint)]
+                   for i, (joint, parent) in joints], left=2, shorten=1),
+            *(['', 'gamma and epsilon; they are 0 for all other joints',
+               table(['i', 'joint', 'gamma', 'epsilon'], branches, left=2, shorten=1)]
+              if branches else [])])
 
     def _bodies(self) -> str:
         physics, places = self.chain.joint_physics, self.chain.numbers

@@ -17,6 +17,7 @@ from robot_dynamics_ros.cli.support.terminal import short, table
 from robot_dynamics_ros.demo.learning_curve import LearningCurve
 from robot_dynamics_ros.dynamics.minimal.estimate import MlcEstimate
 from robot_dynamics_ros.estimation.identification.report_chart import (
+    CHANGES_IN_WORDS,
     Change,
     Line,
     change_chart,
@@ -135,8 +136,8 @@ def _learning(result: DemoResult) -> str:
         return ''
     return ('<h2>Learning curve</h2><p>Torque error of the online estimator along the exciting '
             f'motion: {percent(float(curve.errors[0]))} with the URDF, '
-            f'{percent(float(curve.errors[-1]))} at the end. What is learned is used once the '
-            'gate accepts it.</p>'
+            f'{percent(float(curve.errors[-1]))} at the end. Every step is a moment at which the '
+            'gate accepts what was learned; before the first one the URDF is in use.</p>'
             + line_chart(curve.times, [Line('model', 100.0 * curve.errors)], 'torque error [%]',
                          200, 'torque error while learning'))
 
@@ -148,16 +149,16 @@ def _changes(result: DemoResult) -> str:
                if (size := max(abs(urdf), abs(found))) > 0.0 and np.isfinite(sigma)]
     if not changes:
         return ''
-    return ('<h2>Changes from the URDF</h2><p class="soft">Difference over the larger of both '
-            'values; the line is ±2 σ.</p>'
+    return ('<h2>Changes from the URDF</h2><p class="soft">' + CHANGES_IN_WORDS + '</p>'
             + change_chart(changes, 'changes of the parameters from the URDF'))
 
 
 def _key(result: DemoResult) -> str:
-    colours = ('--measured', '--urdf', '--model')
+    styles = ('color:var(--measured)', 'color:var(--urdf);border-top-style:dashed',
+              'color:var(--model)')
     return '<div class="key">' + ''.join(
-        f'<span><i style="border-color:var({colour})"></i>{escape(motion.name)}</span>'
-        for motion, colour in zip(result.motions, colours)) + '</div>'
+        f'<span><i style="{style}"></i>{escape(motion.name)}</span>'
+        for motion, style in zip(result.motions, styles)) + '</div>'
 
 
 def _tracking_charts(result: DemoResult) -> list[str]:
@@ -178,11 +179,12 @@ def _on(t: Array, times: Array, values: Array) -> Array:
 
 def _parameter_rows(result: DemoResult) -> str:
     rows = [f'<tr><td class="name">{escape(name)}</td>'
-            + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>-</td>'
-                      for value in values) + '</tr>'
-            for name, values in result.parameters.items()]
-    return ('<table><tr><th class="text">name</th><th>URDF</th><th>calibrated</th>'
-            '<th>standard deviation</th><th>true</th></tr>' + ''.join(rows) + '</table>')
+            + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>–</td>'
+                      for value in values)
+            + f'<td class="text">{escape(unit.replace("^2", "²"))}</td></tr>'
+            for (name, values), unit in zip(result.parameters.items(), result.estimate.mlc.units)]
+    return ('<table><tr><th class="text">name</th><th>URDF</th><th>calibrated</th><th>σ</th>'
+            '<th>true</th><th class="text">unit</th></tr>' + ''.join(rows) + '</table>')
 
 
 def _plot(result: DemoResult, path: Path) -> None:

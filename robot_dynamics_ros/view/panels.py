@@ -86,8 +86,10 @@ def intervals(rows: Sequence[tuple[str, str, float, float, float]], title: str) 
             f'background:{_URDF}"></i>{dot}</div></td>'
             f'<td style="{_CELL};text-align:right">{text}</td>'
             f'<td style="{_CELL}">{escape(unit.replace("^2", "²"))}</td></tr>')
-    key = (f'<small><span style="color:{_URDF}">▎URDF</span> &nbsp; '
-           f'<span style="color:{_LEARNED}">● learned ± 2 σ</span></small>')
+    learned = any(np.isfinite(row[3]) for row in rows)
+    key = (f'<small style="padding:0 10px"><span style="color:{_URDF}">▎URDF</span>'
+           + (f' &nbsp; <span style="color:{_LEARNED}">● learned ± 2 σ</span>' if learned else '')
+           + '</small>')
     return _table(title, lines) + key
 
 

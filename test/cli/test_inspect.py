@@ -42,8 +42,8 @@ def test_joints_of_a_tree_have_parents():
     lines = inspection.as_text().splitlines()
     assert not any('E_(i-1)' in line for line in lines)
     rows = [line.split() for line in lines if ' P  ' in line or ' R  ' in line]
-    assert ['11', 'R', 'right_joint_1', '1', '0', '0', '0', '90', '0.32', '0'] in rows
-    assert ['10', 'P', 'left_other_finger_joint', '8', '0', '0', '0', '90', '0', '0'] in rows
+    assert ['11', 'R', 'right_joint_1', '1', '0', '90', '0.32', '0'] in rows
+    assert ['10', 'P', 'left_other_finger_joint', '8', '0', '90', '0', '0'] in rows
     assert ['11', 'R', 'right_joint_1', '-2.9', '2.9', '2.4', '150'] in rows
     joint = inspection.as_data()['joints'][9]
     assert (joint['name'], joint['parent'], joint['link']['name']) == (
@@ -98,6 +98,16 @@ def test_a_large_robot_fits_80_columns_and_its_wrong_inertia_comes_first(capsys)
     assert '16 lengths and angles were taken as 0 or a multiple of pi/2' in text
     assert 'rounded to' not in text
     assert '0000000' not in text  # 0.02, not 0.0200000000013
+
+
+def test_a_whole_robot_fits_80_columns_and_joints_can_be_told_apart(capsys):
+    assert main(['inspect', str(example_robot('tiago'))]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    joints = text[text.index('Joints: frame'):text.index('Limits [rad')]
+    assert 'wheel_right_joint' in joints
+    parts = joints.split('gamma and epsilon; they are 0 for all other joints\n')
+    assert 'hand_thumb_abd_joint' in parts[1] and 'wheel_right_joint' not in parts[1]
 
 
 def test_the_letters_are_explained(capsys):

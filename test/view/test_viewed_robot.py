@@ -111,3 +111,5 @@ def test_bars_are_red_beyond_the_limit_and_never_wider_than_the_panel():
 def test_an_interval_is_drawn_only_where_it_is_known():
     text = intervals([('a', 'kg', 1.0, 2.0, 0.25), ('b', 'kg', 1.0, np.nan, np.nan)], 'T')
     assert '2 ± 0.5' in text and text.count('border-radius:3px') == 1
+    assert 'learned' in text
+    assert 'learned' not in intervals([('b', 'kg', 1.0, np.nan, np.nan)], 'T')

@@ -50,4 +50,5 @@ def expand_xacro(source: str | os.PathLike[str]) -> bytes:
     try:
         return bytes(xacro.process_file(os.fspath(source), mappings=arguments).toxml().encode())
     except Exception as error:  # xacro evaluates expressions: anything can come out of it
-        raise UrdfError(f'{name}: xacro failed: {one_line(error)}') from None
+        hint = '; give arguments as NAME:=VALUE' if 'argument' in str(error) else ''
+        raise UrdfError(f'{name}: xacro failed: {one_line(error)}{hint}') from None

@@ -124,8 +124,9 @@ def _joints(result: Identification) -> str:
         for j, (joint, error) in enumerate(zip(result.chain.joints,
                                                result.verdict.held_out_by_joint)))
     return '<h2>Error of each joint</h2>' + scrolling('<table><tr><th class="text">joint</th>'
-            '<th>torque RMS</th><th>residual RMS</th><th>unit</th><th colspan="2">held-out error'
-            '</th><th colspan="2">URDF error</th></tr>' + rows + '</table>')
+            '<th>torque RMS</th><th>residual RMS</th><th>unit</th><th class="text" colspan="2">'
+            'held-out error</th><th class="text" colspan="2">URDF error</th></tr>' + rows
+            + '</table>')
 
 
 def _torques(result: Identification) -> str:
@@ -181,7 +182,7 @@ def _friction(result: Identification) -> str:
     if data is None:
         return ''
     motors = replace(result.joint_physics, coupling=None)
-    terms, parts = JointTerms.of(motors, np), []
+    terms, parts, loaded = JointTerms.of(motors, np), [], motors.load_friction is not None
     largest = np.max(np.abs(data.velocity), axis=0)
     grid = np.linspace(-1.0, 1.0, 401)[:, None] * np.maximum(largest, 1e-6)
     loads = np.nanmean(data.load, axis=0)
@@ -190,15 +191,16 @@ def _friction(result: Identification) -> str:
     for j, joint in enumerate(result.chain.joints):
         along, unit = (('velocity [rad/s]', 'N m') if joint.revolute
                        else ('velocity [m/s]', 'N'))
-        lines = [Line('urdf', curves[0][:, j]), Line('model', curves[1][:, j])]
+        lines = [*([Line('urdf', curves[0][:, j])] if loaded else []),
+                 Line('model', curves[1][:, j])]
         parts.append(f'<section class="joint"><h3>{escape(joint.name)}</h3>' + line_chart(
             grid[:, j], lines, f'friction [{unit}]', 200, f'friction of {joint.name}', along=along,
             points=(data.velocity[:, j], data.torque[:, j])) + '</section>')
     return ('<h2>Friction</h2><div class="key"><span><i style="color:var(--measured)"></i>'
             'measured torque less links and rotors</span><span><i style="color:var(--model)"></i>'
-            'steady curve at the mean load</span><span>'
-            '<i style="color:var(--urdf);border-top-style:dashed"></i>without load</span></div>'
-            + ''.join(parts))
+            f'steady curve{" at the mean load" if loaded else ""}</span>'
+            + ('<span><i style="color:var(--urdf);border-top-style:dashed"></i>without load</span>'
+               if loaded else '') + '</div>' + ''.join(parts))
 
 
 def _cut_out(result: Identification) -> str:

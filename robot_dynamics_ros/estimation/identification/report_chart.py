@@ -31,6 +31,11 @@ _POINTS = 2000
 #: Points per line: two for every unit of the width.
 _BINS = WIDTH - LEFT - RIGHT
 
+#: What a chart of changes shows.
+CHANGES_IN_WORDS = (
+    'Difference over the larger of both values: 0 = as in the URDF (orange), ±50 % = half or '
+    'twice of it, ±100 % = one of both is zero, more = their signs differ. The line is ±2 σ.')
+
 #: Height of a row of changes; and of the scale below, in units of the view box.
 _ROW, _SCALE = 17, 40
 

@@ -78,7 +78,7 @@ th,td { padding:3px 8px; text-align:right; border-bottom:1px solid var(--line);
   vertical-align:middle; white-space:nowrap; }
 th { color:var(--soft); font-weight:500; } td.text,th.text { text-align:left; }
 td.formula { white-space:normal; text-align:left; overflow-wrap:anywhere; color:var(--soft);
-  font:12px/1.35 ui-monospace,Menlo,Consolas,monospace; min-width:190px; }
+  font:12px/1.35 ui-monospace,Menlo,Consolas,monospace; min-width:170px; }
 td.name { font-family:ui-monospace,Menlo,Consolas,monospace; text-align:left; }
 tr.prior td, tr.zero td { color:var(--soft); background:var(--card); }
 .tag { font-size:.76rem; border-radius:4px; padding:1px 6px; }
@@ -96,7 +96,7 @@ svg .grid { stroke:var(--line); } svg polyline { fill:none; stroke-width:1.3;
   stroke-linejoin:round; vector-effect:non-scaling-stroke; }
 svg .measured { stroke:var(--measured); stroke-width:4; } svg .model { stroke:var(--model); }
 svg .urdf { stroke:var(--urdf); stroke-dasharray:4 3; } svg .rest { stroke:var(--rest); }
-svg.interval { width:120px; } .interval .span { fill:var(--span); }
+svg.interval { width:110px; } .interval .span { fill:var(--span); }
 .point { fill:var(--measured); opacity:.35; }
 .interval .dot, .dot { fill:var(--model); }
 .interval .tick { stroke:var(--urdf); stroke-width:2; }
@@ -111,6 +111,6 @@ svg.interval { width:120px; } .interval .span { fill:var(--span); }
 ul.plain { padding-left:18px; margin:4px 0; }
 @media (max-width:640px) { body { padding:16px 12px 40px; } h1 { font-size:1.25rem; }
   .verdict { grid-template-columns:1fr; padding:12px 14px; }
-  .robot { float:none; width:100%; max-height:300px; margin:0; } }
+  .robot { float:none; width:100%; max-height:300px; margin:0; } .bar { width:44px; } }
 @media print { body { padding:0; } section.joint { break-inside:avoid; } }
 """

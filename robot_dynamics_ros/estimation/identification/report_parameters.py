@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from html import escape
 
 from robot_dynamics_ros.estimation.identification.report_chart import (
+    CHANGES_IN_WORDS,
     Change,
     change_chart,
     interval_bar,
@@ -64,9 +65,8 @@ def change_section(result: Identification) -> str:
         shown) else ''
     beyond = sum(abs(change.value) > change.half_width for change in changes)
     return (f'<h2>Changes from the URDF</h2><p>{beyond} of {len(changes)} parameters differ from '
-            f'the URDF by more than 2 σ.</p><p class="soft">Difference over the larger of both '
-            f'values: 0 = as in the URDF (orange), ±100 % = twice or nothing of it. The line is '
-            f'±2 σ.{less}</p>' + change_chart(shown, 'changes of the parameters from the URDF'))
+            f'the URDF by more than 2 σ.</p><p class="soft">{CHANGES_IN_WORDS}{less}</p>'
+            + change_chart(shown, 'changes of the parameters from the URDF'))
 
 
 def _number(value: float) -> str:

@@ -120,8 +120,8 @@ def judged(held_out: RelativeErrors, urdf_error: float, limit: float, against: S
     passed = not reasons
     if passed:
         reasons = [f'the held-out error is {100 * total:.1f} %, within the limit of '
-                   f'{100 * limit:g} %; the worst joint that matters is {names[worst]} with '
-                   f'{100 * by_joint[worst]:.1f} %',
+                   f'{100 * limit:g} %; of the joints with at least {100 * _MATTERS:g} % of the '
+                   f'largest torque, {names[worst]} is worst with {100 * by_joint[worst]:.1f} %',
                    f'the URDF parameters have an error of {100 * urdf_error:.1f} % on the same '
                    'data']
     return Verdict(passed, total, by_joint, urdf_error, limit, tuple(reasons))

@@ -43,6 +43,15 @@ def test_arguments_are_given_on_the_command_line_as_in_ros(xacro_file, capsys):
     assert '0.8' not in capsys.readouterr().out
 
 
+def test_an_argument_that_is_missing_is_asked_for_once(tmp_path, capsys):
+    path = tmp_path / 'arm.urdf.xacro'
+    path.write_text(TEXT.replace('<xacro:arg name="half" default="0.25"/>', ''))
+    assert main(['inspect', str(path)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count('Undefined') == 1 and 'argument half' in printed
+    assert printed.endswith('; give arguments as NAME:=VALUE\n')
+
+
 def test_a_command_without_a_robot_takes_no_arguments_of_xacro(capsys):
     with pytest.raises(SystemExit) as ended:
         main(['presets', 'half:=0.4'])

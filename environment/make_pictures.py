@@ -179,7 +179,8 @@ def page_of(name, width, dark=False):
                      dark) as browser:
             browser.open(f'file://{page}')
             browser.wait_for('Changes from the URDF')
-            browser.evaluate('document.documentElement.style.overflow = "hidden"')  # no bars
+            browser.evaluate('document.head.insertAdjacentHTML("beforeend", "<style>html '
+                             '{overflow:hidden} html::-webkit-scrollbar {display:none}</style>")')
             browser.screenshot(path)
     return take
 

@@ -20,7 +20,7 @@ from robot_dynamics_ros.view.viewed_robot import OVERLAYS, ShownMotion, ViewedRo
 RATE = 30.0
 
 #: Labels of what can be shown beside the links.
-_LABELS = {'axes': 'driving axes E_i', 'gravity': 'gravity', 'inertia': 'inertia ellipsoids'}
+_LABELS = {'axes': 'axes E_i', 'gravity': 'gravity', 'inertia': 'inertia'}
 
 
 class RobotPage:

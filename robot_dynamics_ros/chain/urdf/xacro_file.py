@@ -50,5 +50,7 @@ def expand_xacro(source: str | os.PathLike[str]) -> bytes:
     try:
         return bytes(xacro.process_file(os.fspath(source), mappings=arguments).toxml().encode())
     except Exception as error:  # xacro evaluates expressions: anything can come out of it
-        hint = '; give arguments as NAME:=VALUE' if 'argument' in str(error) else ''
-        raise UrdfError(f'{name}: xacro failed: {one_line(error)}{hint}') from None
+        text = one_line(error)
+        if 'argument' in text:
+            text += '; give arguments as NAME:=VALUE'
+        raise UrdfError(f'{name}: xacro failed: {text}') from None

@@ -309,8 +309,8 @@ def test_the_chains_of_the_gallery_exist():
 
     from robot_dynamics_ros import chain_from_urdf
 
-    lines = re.findall(r'`robot-dynamics inspect \$R/(\S+)(.*?)`',
-                       (DOCS / 'gallery.md').read_text(encoding='utf-8'))
+    lines = re.findall(r'^robot-dynamics inspect \$R/(\S+)(.*)$',
+                       (DOCS / 'gallery.md').read_text(encoding='utf-8'), re.MULTILINE)
     assert len(lines) == 12
     for file, words in lines:
         [path] = [each for each in example_robots() if each.as_posix().endswith(f'/{file}')]

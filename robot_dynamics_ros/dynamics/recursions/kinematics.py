@@ -106,8 +106,7 @@ def places(frames: Sequence[JointFrame], base: FixedFrame) -> list[Place]:
     return result
 
 
-def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame,
-                    joint: int | None = None) -> list[Place]:
+def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame, joint: int) -> list[Place]:
     """
     Return the places of E_0..E_n in the frame of the tip link.
 
@@ -115,12 +114,12 @@ def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame,
 
     :param frames: E_0..E_n from `joint_frames`.
     :param tip: frame of the tip link in E_n.
-    :param joint: number of the joint that carries the tip link; None = n.
+    :param joint: number of the joint that carries the tip link.
     """
     x, y, z = tip.rotation  # rows: the axes of E_n, seen from the tip
     place = Place(x, y, z, negate(tip.to_link(tip.origin)))
     result = [place] * len(frames)
-    number = len(frames) - 1 if joint is None else joint
+    number = joint
     while number > 0:
         result[number] = place
         place, number = place.parent(frames[number]), frames[number].parent
@@ -129,18 +128,18 @@ def places_from_tip(frames: Sequence[JointFrame], tip: FixedFrame,
 
 
 def jacobian(frames: Sequence[JointFrame], seen: Sequence[Place], point: Vector,
-             joint: int | None = None) -> ScalarRows:
+             joint: int) -> ScalarRows:
     """
     Return J (6, n): velocity of a point of the tip link and angular velocity, per joint velocity.
 
     :param frames: E_0..E_n from `joint_frames`.
     :param seen: places of E_0..E_n in the frame whose axes are used.
     :param point: the point, in that frame [m].
-    :param joint: number of the joint that carries the tip link; None = n. Joints that do not
-        carry it have columns of zeros.
+    :param joint: number of the joint that carries the tip link. Joints that do not carry it
+        have columns of zeros.
     """
     columns: list[tuple[Scalar, ...]] = [(*ZERO, *ZERO)] * (len(frames) - 1)
-    number = len(frames) - 1 if joint is None else joint
+    number = joint
     while number > 0:
         frame, place = frames[number], seen[number]
         columns[number - 1] = (

@@ -151,6 +151,9 @@ def test_numbers_do_not_count_but_words_do():
     pages = load('run_pages')
     assert pages.without_numbers('error  1.5e-3 %') == pages.without_numbers('error 27 %')
     assert pages.without_numbers('error 1 %') != pages.without_numbers('NOT PASSED 1 %')
+    assert (pages.without_numbers('play: 0 %\nplay: 26 %\nplay: 52 %\ndone: 100 %\n')
+            == pages.without_numbers('play: 1 %\nplay: 51 %\ndone: 100 %\n'))
+    assert pages.without_numbers('play: 0 %\n') != pages.without_numbers('done: 100 %\n')
 
 
 @pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)

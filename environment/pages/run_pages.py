@@ -154,6 +154,11 @@ def run_pages():
 
 
 def without_numbers(text):
-    """Return a text whose numbers, and the spaces and dashes that align them, do not count."""
+    """
+    Return a text whose numbers, and the spaces and dashes that align them, do not count.
+
+    Nor does the number of lines that tell of progress: a busy machine skips some.
+    """
     text = re.sub(r'[-+]?\d+(\.\d+)?([eE][-+]?\d+)?', '#', text)
+    text = re.sub(r'(?m)^(.*: # %\n)\1+', r'\1', text)
     return re.sub(r'[-\s]+', ' ', text)

@@ -13,8 +13,12 @@ OTHER_IMPLEMENTATION = 1e-9
 FINITE_DIFFERENCE = 1e-6
 
 
-def assert_close(actual, expected, tolerance, err_msg=''):
-    """Compare with `tolerance` times the largest expected entry (at least times 1e-3)."""
-    scale = max(float(np.max(np.abs(expected), initial=0.0)), 1e-3)
+def assert_close(actual, expected, tolerance, err_msg='', *, terms=1e-3):
+    """
+    Compare with `tolerance` times the largest expected entry, or times `terms` if that is more.
+
+    :param terms: size of what is summed up; terms that cancel leave their rounding errors.
+    """
+    scale = max(float(np.max(np.abs(expected), initial=0.0)), terms)
     np.testing.assert_allclose(actual, expected, rtol=0.0, atol=tolerance * scale,
                                err_msg=err_msg)

@@ -226,7 +226,7 @@ def measure_start() -> dict[str, float]:
     """Return processor times [s] of imports and first results, the best of three processes."""
     program = ('import time\n'
                'start = time.process_time()\n'
-               'import sys, resource\n'
+               'import sys\n'
                'import numpy as np\n'
                'from robot_dynamics_ros import chain_from_urdf, compile_model\n'
                'chain = chain_from_urdf(sys.argv[1])\n'
@@ -242,7 +242,9 @@ def measure_start() -> dict[str, float]:
                '    for states in (state, np.zeros((100, 7))):\n'
                '        getattr(model, name)(*[states] * int(inputs))\n'
                'print(time.process_time() - start)\n'
-               'print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n')
+               # not ru_maxrss, in which the memory of the parent counts
+               'status = open("/proc/self/status").read().split()\n'
+               'print(int(status[status.index("VmHWM:") + 1]) / 1024)\n')
     functions = [word for name in (*COMPARED, *ALONE) for word in (name, str(len(INPUTS[name])))]
     command = [sys.executable, '-c', program, str(share_folder() / 'urdf' / 'demo_arm.urdf'),
                *functions]

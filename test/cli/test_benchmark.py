@@ -63,8 +63,10 @@ def test_growth_and_start_are_measured():
     row = benchmark.measure_growth(3, 1)
     assert row['inverse_dynamics form'] == 'straight line' and row['joints'] == 3
     assert set(benchmark.GROWING) <= set(benchmark.INPUTS)
+    ours = np.ones(2**26)  # 512 MB that are not of the new process
     start = benchmark.measure_start()
     assert len(start) == 5 and all(value > 0.0 for value in start.values())
+    assert start['peak memory [MB]'] < ours.nbytes / 2**20
 
 
 def test_threads_are_measured(monkeypatch):

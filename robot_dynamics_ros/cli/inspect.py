@@ -187,10 +187,12 @@ class Inspection:
         chain = self.chain
         gravity = ', '.join(short(g) for g in chain.gravity)
         kinds = ''.join(joint.type[0].upper() for joint in chain.joints)
-        first = _filled(f'{chain.robot}: {chain.joint_count} ({kinds}; R revolute, P prismatic) '
-                        f'from {chain.base} to {chain.tip_names}, gravity ({gravity}) m/s^2 in '
-                        f'{chain.base}')
-        return first if chain.serial else first + '\n' + self._choices()
+        first = (f'{chain.robot}: {chain.joint_count} ({kinds}; R revolute, P prismatic) '
+                 f'from {chain.base} to {chain.tip_names}, gravity ({gravity}) m/s^2 in '
+                 f'{chain.base}')
+        if chain.serial:
+            return _filled(f'{first}; --tip and --lock leave joints out')
+        return _filled(first) + '\n' + self._choices()
 
     def _choices(self) -> str:
         """Return which joints of a tree are in, and how to leave some out."""

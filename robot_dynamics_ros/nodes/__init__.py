@@ -6,6 +6,7 @@ Each one runs as ``python -m robot_dynamics_ros.nodes.<name> --ros-args ...``. A
 message, calls one function of the core and publishes the result; there is no physics here.
 """
 
+import os
 import signal
 import sys
 from importlib.util import find_spec
@@ -40,6 +41,8 @@ def _missing() -> str:
 
 
 if _started_as_node():
+    # read when numpy is loaded; threads for matrices as small as ours only wait for each other
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     # Python would answer Ctrl-C with a traceback while it imports; `run` takes over after that
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if reason := _missing():

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a node process lives and ends when something unforeseen happens."""
 
+import os
 import random
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -130,3 +133,15 @@ def test_a_signal_at_any_time_of_the_start_ends_a_node_quietly(ros, parameter_fi
         assert process.wait() in (0, -number), process.output
         assert 'Traceback' not in process.output
         ros.forget(process)
+
+
+@pytest.mark.parametrize(('given', 'used'), [({}, '1'), ({'OPENBLAS_NUM_THREADS': '3'}, '3')])
+def test_a_node_calculates_in_one_thread_unless_told_otherwise(given, used):
+    """With two threads, an estimate took 900 ms instead of 45 on a busy machine."""
+    program = ("import os, sys\nsys.argv[0] = 'identification'\nimport robot_dynamics_ros.nodes\n"
+               "print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)")
+    environment = {key: value for key, value in os.environ.items()
+                   if key != 'OPENBLAS_NUM_THREADS'}
+    result = subprocess.run([sys.executable, '-c', program], env=environment | given, text=True,
+                            capture_output=True, check=True)
+    assert result.stdout.split() == [used, 'False']

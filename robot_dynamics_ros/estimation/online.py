@@ -25,7 +25,10 @@ from robot_dynamics_ros.estimation.identification.study import excited_unknowns,
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
 from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, TorqueSample, far_off
-from robot_dynamics_ros.estimation.recursion.recursive import RecursiveLeastSquares
+from robot_dynamics_ros.estimation.recursion.recursive import (
+    RecursiveLeastSquares,
+    inner_loops,
+)
 from robot_dynamics_ros.estimation.recursion.stream_blocks import StreamBlocks
 from robot_dynamics_ros.estimation.recursion.stream_columns import StreamColumns
 from robot_dynamics_ros.estimation.regression.friction_law import FrictionLaw
@@ -103,7 +106,14 @@ class OnlineEstimator:
         self._payload = np.zeros(len(self.unknowns.mlc))
         self._possible, self._postures = PossibleStates(chain), possible_postures(chain)
         self._judge: Model | None = None  # to look at mass matrices
+        self._prepare()
         self.reset()
+
+    def _prepare(self) -> None:
+        """Compile now what would stop a stream at its first samples for a second or more."""
+        inner_loops(self._compiled)
+        rest = np.zeros((1, len(self.chain)))
+        self._columns.at(rest, rest, rest, np.zeros(len(self.unknowns)))
 
     def reset(self) -> None:
         """Forget everything and restart; the known payload is kept."""

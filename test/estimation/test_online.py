@@ -10,7 +10,9 @@ from robot_dynamics_ros import chain_from_urdf, compile_model, minimal_parameter
 from robot_dynamics_ros.dynamics.minimal.estimate import EstimateState
 from robot_dynamics_ros.dynamics.minimal.rotor_grouping import rotor_grouping
 from robot_dynamics_ros.errors import ParameterError, StateError
+from robot_dynamics_ros.estimation import online
 from robot_dynamics_ros.estimation.online import OnlineEstimator
+from robot_dynamics_ros.estimation.recursion.recursive import inner_loops
 from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 
@@ -109,3 +111,13 @@ def test_wrong_input_is_refused(truth):
     for options in ({'cutoff': 0.0}, {'horizon': -1.0}):
         with pytest.raises(ParameterError, match='must be positive'):
             OnlineEstimator(truth, **options)
+
+
+def test_a_stream_does_not_wait_for_a_compiler(truth, monkeypatch):
+    """What took two seconds at the first sample is done before; a stream of 1 kHz lost 1,761."""
+    asked = []
+    monkeypatch.setattr(online, 'inner_loops', asked.append)
+    OnlineEstimator(truth)
+    OnlineEstimator(truth, compiled=False)
+    assert asked == [None, False]
+    assert inner_loops(None) is inner_loops(None), 'compiled once'

@@ -76,7 +76,7 @@ class RecursiveLeastSquares:
         sorted_blocks = np.asarray(blocks)[self._order]
         self._starts = np.searchsorted(sorted_blocks, np.arange(n)).astype(np.int64)
         self._limit = HUBER if robust else 0.0
-        self._weigh, self._absorb = _kernels(compiled)
+        self._weigh, self._absorb = inner_loops(compiled)
         self._weights = weights[self._order]
         self._means = prior.mean[self._order]
         width = u // LANES + 1
@@ -235,7 +235,7 @@ class RecursiveLeastSquares:
 KernelPair = tuple[Callable[..., float], Callable[..., float]]
 
 
-def _kernels(compiled: bool | None) -> KernelPair:
+def inner_loops(compiled: bool | None) -> KernelPair:
     """Return the inner loops, compiled if asked for and numba is installed."""
     if compiled is not False:
         try:

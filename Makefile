@@ -18,8 +18,6 @@
 PYTHON ?= python3
 SECONDS ?= 300
 SEED ?= 1
-# One more than the two cores of a small machine: tests of nodes wait for other processes.
-WORKERS ?= 3
 BIN := .venv/bin
 
 # A ROS 2 sourced in this shell would mix with the one in .venv. It is left alone and not used here;
@@ -50,7 +48,7 @@ demo: setup
 	$(BIN)/robot-dynamics demo
 
 test: lint
-	$(BIN)/python -m pytest --require-ros --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+	$(BIN)/python -m pytest --require-ros --numprocesses=2 --dist=worksteal $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check .
@@ -62,7 +60,7 @@ fuzz: setup
 # The loops that numba compiles are counted where Python itself runs them.
 coverage: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --require-ros --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+	$(BIN)/coverage run -m pytest --require-ros --numprocesses=2 --dist=worksteal $(ARGS)
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -k 'test_recursive and not many_updates' \
 	  test/estimation
 	$(BIN)/coverage combine --quiet

@@ -9,7 +9,6 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -122,9 +121,3 @@ def test_a_node_may_end_once_it_was_waited_for_and_may_be_stopped_alone(ros, tmp
         nodes.start('tracking_experiment', {'output': ''})
         with pytest.raises(NodeError, match='parameter output'):
             nodes.wait('tracking_experiment', 240.0)
-
-
-def test_participants_of_one_process_do_not_wait_for_each_other(ros):
-    """Where they did, a process could hang for ever in C, with the lock of Python."""
-    profile = ElementTree.parse(os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'])
-    assert profile.findtext('.//{*}library_settings/{*}intraprocess_delivery') == 'OFF'

@@ -99,11 +99,11 @@ class Cell:
         return self.finished(handle.get_result_async(), 'the result')
 
     def close(self):
+        for _ in range(20):  # what waits in an events executor would keep its node for ever
+            self._executor.spin_once(timeout_sec=0.01)
         self.relay.destroy()
         self.client.destroy()
         self.controller.close()
-        for _ in range(20):  # what waits in an events executor would keep its node for ever
-            self._executor.spin_once(timeout_sec=0.01)
         for node in self.nodes.values():
             self._executor.remove_node(node)
             node.destroy_node()

@@ -108,14 +108,7 @@ def test_followers_stay_where_their_leaders_put_them(rng, two_arms):
 
 
 def test_energy_of_a_robot_with_followers_stays_without_friction(rng):
-    chain = random_tree(rng, 5, followers=2)
-    arm = MujocoRobot(chain, q=[0.5] * 5, step=1e-4)
-    before, model = arm.energy, compile_model(chain)
-    for _ in range(2000):
-        arm.advance(np.zeros(5))
-    kinetic = 0.5 * arm.qd @ model.mass_matrix(arm.q) @ arm.qd
-    assert kinetic > 1.0
-    assert abs(arm.energy - before) < 2e-3 * kinetic
+    check_energy(random_tree(rng, 5, followers=2))
 
 
 def test_a_step_of_mujoco_is_that_of_reduced_coordinates(rng, demo_arm):
@@ -168,11 +161,15 @@ def test_mujoco_reads_the_same_robot_from_the_urdf(rng):
 
 
 def test_energy_stays_without_friction_and_motors(demo_arm):
-    arm = MujocoRobot(demo_arm.with_joint_physics(JointPhysics.zero(7)), q=[0.5] * 7, step=1e-4)
-    before, kinetic = arm.energy, 0.0
-    model = compile_model(demo_arm.with_joint_physics(JointPhysics.zero(7)))
+    check_energy(demo_arm.with_joint_physics(JointPhysics.zero(7)))
+
+
+def check_energy(chain):
+    n = len(chain)
+    arm = MujocoRobot(chain, q=[0.5] * n, step=1e-4)
+    before, model = arm.energy, compile_model(chain)
     for _ in range(2000):
-        arm.advance(np.zeros(7))
+        arm.advance(np.zeros(n))
     kinetic = 0.5 * arm.qd @ model.mass_matrix(arm.q) @ arm.qd
     assert kinetic > 1.0
     assert abs(arm.energy - before) < 2e-3 * kinetic

@@ -137,7 +137,7 @@ def test_a_signal_at_any_time_of_the_start_ends_a_node_quietly(ros, parameter_fi
 
 @pytest.mark.parametrize(('given', 'used'), [({}, '1'), ({'OPENBLAS_NUM_THREADS': '3'}, '3')])
 def test_a_node_calculates_in_one_thread_unless_told_otherwise(given, used):
-    """With two threads, an estimate took 900 ms instead of 45 on a busy machine."""
+    """With two threads an online estimator took 900 ms instead of 45 on a busy machine."""
     program = ("import os, sys\nsys.argv[0] = 'identification'\nimport robot_dynamics_ros.nodes\n"
                "print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)")
     environment = {key: value for key, value in os.environ.items()

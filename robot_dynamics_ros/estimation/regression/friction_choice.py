@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.arrays import Array, Mask
 from robot_dynamics_ros.chain.joint_physics import JointPhysics
@@ -48,6 +49,9 @@ _SMALL = 0.02
 
 #: How often the distances and the other terms of the law are found in turn.
 _ROUNDS = 2
+
+#: Places of the torque and of the column of zeros among the columns of all laws.
+_TORQUE, _NONE = 0, 1
 
 #: Steps of the last search for the distance, as factors.
 _STEPS = (1.7, 1.3, 1.1)
@@ -145,60 +149,85 @@ class FrictionData:
         plain = [not (law.names or np.any(law.presliding)) for law in laws]
         return np.array([self._squares(j, columns, np.array(plain), exact) for j in motors])
 
-    def _squares(self, motor: int, columns: Sequence[tuple[FrictionLaw, Array, Array]],
+    def _squares(self, motor: int, laws: Sequence[tuple[FrictionLaw, Array, Array]],
                  plain: Mask, exact: bool) -> Array:
         use = self.chosen & (self.weights[:, motor] > 0.0)
         numbers = np.unique(self.blocks[self.chosen])
         if not np.any(use):  # nothing speaks for any law
-            return np.ones((len(columns), numbers.size)) / max(numbers.size, 1)
-        designs = np.zeros((len(columns), int(use.sum()), 6))
-        designs[:, :, 0], designs[:, :, 1] = self.signals.velocity[use, motor], 1.0
-        load, speed = self.load[use, motor], self.signals.speed[use, motor]
-        for design, (law, direction, excess) in zip(designs, columns):
-            design[:, 2] = direction[use, motor]
-            if law.stribeck_velocity[motor] > 0.0:
-                design[:, 3] = excess[use, motor]
-            if law.loaded[motor]:
-                design[:, 4] = design[:, 2] * load
-            if law.asymmetric[motor]:
-                design[:, 5] = speed
-        root = np.sqrt(self.weights[use, motor])
-        x, squares = _held_out(designs * root[:, None], self.torque[use, motor] * root,
-                               [self.blocks[use] == number for number in numbers])
+            return np.ones((len(laws), numbers.size)) / max(numbers.size, 1)
+        rows = np.flatnonzero(use)
+        rows = rows[np.argsort(self.blocks[rows], kind='stable')]
+        columns, places = self._columns(motor, rows, laws)
+        weighted = columns * np.sqrt(self.weights[rows, motor])[:, None]
+        ends = np.searchsorted(self.blocks[rows], numbers, side='right')
+        gram = np.stack([part.T @ part for part in np.split(weighted, ends[:-1])])
+        x, squares = _held_out(gram, places)
         viscous, _, coulomb, static, loaded, asymmetry = x.T
         odd = (loaded < 0.0) | (np.abs(asymmetry) > np.maximum(viscous, 0.0)) | (
             (static != 0.0) & (coulomb + static < 0.0))
-        adds = np.linalg.norm(designs[:, :, 3:], axis=1) * np.abs(x[:, 3:])
-        odd |= np.any((x[:, 3:] != 0.0) & (
-            adds < _SMALL * np.linalg.norm(self.torque[use, motor])), axis=1)
+        sizes = np.sqrt(np.diag(gram.sum(axis=0)))
+        adds = sizes[places[:, 3:]] * np.abs(x[:, 3:])
+        odd |= np.any((x[:, 3:] != 0.0) & (adds < _SMALL * sizes[_TORQUE]), axis=1)
         return squares if exact else np.where((odd & ~plain)[:, None], np.inf, squares)
 
+    def _columns(self, motor: int, rows: NDArray[np.int64],
+                 laws: Sequence[tuple[FrictionLaw, Array, Array]]) -> tuple[
+                     Array, NDArray[np.int64]]:
+        """
+        Return the columns (rows, K) of all laws, and the places (D, 6) of the columns of each.
 
-def _held_out(A: Array, b: Array, parts: Sequence[Mask]) -> tuple[Array, Array]:
+        Laws differ in a term or two: a column that several have is there only once. The order of a
+        law is Fv, offset, Fc, Fs, Fl, Fa; a term that it does not have has the column of zeros.
+        """
+        load = self.load[rows, motor]
+        columns = [self.torque[rows, motor], np.zeros(rows.size),
+                   self.signals.velocity[rows, motor], np.ones(rows.size),
+                   self.signals.speed[rows, motor]]
+        places = np.tile([2, 3, _NONE, _NONE, _NONE, _NONE], (len(laws), 1))
+        known: dict[int, int] = {}
+
+        def place(signal: Array, *, loaded: bool = False) -> int:
+            """Return the place of a signal (all rows, n), which is added where it is new."""
+            if (key := 2 * id(signal) + loaded) not in known:
+                known[key] = len(columns)
+                column = signal[rows, motor]
+                columns.append(column * load if loaded else column)
+            return known[key]
+
+        for own, (law, direction, excess) in zip(places, laws):
+            own[2] = place(direction)
+            if law.stribeck_velocity[motor] > 0.0:
+                own[3] = place(excess)
+            if law.loaded[motor]:
+                own[4] = place(direction, loaded=True)
+            if law.asymmetric[motor]:
+                own[5] = 4
+        return np.column_stack(columns), places
+
+
+def _held_out(gram: Array, places: NDArray[np.int64]) -> tuple[Array, Array]:
     """
     Return the solutions (D, k) and the squared errors of held-out blocks (D, B), over those of 0.
 
-    :param A: (D, N, k) designs; a column of zeros has the value 0.
-    :param b: (N,) torques.
-    :param parts: rows (N,) of each of the B blocks of time.
+    :param gram: (B, K, K) Gram matrices of all columns in each of the B blocks of time.
+    :param places: (D, k) columns of each of the D designs; that of zeros has the value 0.
     """
-    G = np.stack([np.swapaxes(A[:, part], 1, 2) @ A[:, part] for part in parts], axis=1)
-    c = np.stack([np.swapaxes(A[:, part], 1, 2) @ b[part] for part in parts], axis=1)
+    G = np.swapaxes(gram[:, places[:, :, None], places[:, None, :]], 0, 1)
+    c = np.swapaxes(gram[:, places, _TORQUE], 0, 1)
     whole, sums = G.sum(axis=1, keepdims=True), c.sum(axis=1, keepdims=True)
     scale = np.sqrt(np.einsum('dbii->dbi', whole))
     scale[scale == 0.0] = np.inf
-    ridge = 1e-10 * np.eye(A.shape[2]) + np.einsum('dbi,ij->dbij', np.isinf(scale) * 1.0,
-                                                   np.eye(A.shape[2]))
+    identity = np.eye(places.shape[1])
+    ridge = 1e-10 * identity + np.isinf(scale)[..., None] * identity
 
     def solved(gram: Array, right: Array) -> Array:
         scaled = gram / (scale[..., None] * scale[..., None, :]) + ridge
         return np.asarray(np.linalg.solve(scaled, (right / scale)[..., None])[..., 0] / scale)
 
     x = solved(whole, sums)[:, 0]
-    others = solved(whole - G, sums - c) if len(parts) > 1 else x[:, None]
-    squares = np.array([b[part] @ b[part] for part in parts])
-    errors = squares + np.einsum('dbi,dbij,dbj->db', others, G, others) - 2.0 * np.einsum(
-        'dbi,dbi->db', others, c)
+    others = solved(whole - G, sums - c) if len(gram) > 1 else x[:, None]
+    squares = gram[:, _TORQUE, _TORQUE]
+    errors = squares + np.einsum('dbi,dbi->db', others, (G @ others[..., None])[..., 0] - 2.0 * c)
     return x, np.maximum(errors, 0.0) / (np.sum(squares) + 1e-300)
 
 

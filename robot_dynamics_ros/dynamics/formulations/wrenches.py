@@ -67,8 +67,8 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
     :param qd: joint velocities [rad/s, m/s], same shape.
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrenches: wrenches on the links, as for `wrench_torque`; None = nothing.
-    :param formulation: 'newton_euler' (9.91)-(9.93), or 'linear_recursion': (9.123), from the
-        forward dynamics with the torque of this motion.
+    :param formulation: 'newton_euler' (9.91)-(9.93), or 'linear_recursion': the wrench (9.123),
+        by (9.113) from the forward dynamics with the torque of this motion.
     :raises ParameterError: a link that is not on the chain, or an unknown formulation.
     """
     if formulation not in ('newton_euler', 'linear_recursion'):

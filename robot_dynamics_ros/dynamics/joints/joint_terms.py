@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torque that joints add to the rigid links (Khalil & Dombre 9.3.4-9.3.7).
+Torque that joints add to the rigid links (Khalil & Dombre 9.3.4, 9.3.5, 9.3.7).
 
     Ia qdd_motor + Fv qd_motor + Fa |qd_motor| + F(qd_motor, load) + offset
 

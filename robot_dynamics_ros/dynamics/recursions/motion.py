@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Motion of the links, outward from the base (Khalil & Dombre 9.84-9.90).
+Motion of the links, outward from the base (Khalil & Dombre 9.84-9.87, 9.90).
 
 Everything of link i is in E_i. The base accelerates with -g instead of a field of gravity, so
 `acceleration` is the paper's a_i - g.

@@ -35,8 +35,8 @@ a_i         acceleration  acceleration of O_i minus g          m/s^2       E_i  
 U_i, Omega  U             [omega']x + [omega]x [omega]x of a   1/s^2       E_i   KD 9.90
                           motion
 XX ... ZZ   parameters    entries of the tensor about O_i      kg m^2      E_i   KD 9.3
-MX, MY, MZ  parameters    first moment of link i               kg m        E_i   KD 9.13
-M           parameters    mass of link i                       kg          -     KD 9.13
+MX, MY, MZ  parameters    first moment of link i               kg m        E_i   KD 9.42
+M           parameters    mass of link i                       kg          -     KD 9.42
 f_i, m_i    f, m          force and moment on link i by link   N, N m      E_i   KD 9.91, 9.93
                           i-1
 m_hat_i     m_hat         mass of the composite body i..n      kg          -     L95 before (6)
@@ -83,7 +83,7 @@ J*_j        J_star        inertia (6x6) as felt by joint j     kg ...      E_j  
 K_j         K             J*_j without what joint j yields     kg ...      E_j   KD 9.117
 gamma_j     gamma         acceleration by velocities alone (6) m/s^2 ...   E_j   KD 9.101
 beta_j      beta          outer and gyroscopic wrench (6)      N, N m      E_j   KD 9.103
-alpha_j     alpha         wrench on link j-1 by velocities and N, N m      E_j   KD 9.118
+alpha_j     alpha         wrench on link j by velocities and   N, N m      E_j   KD 9.118
                           torques
 S_j         S             unit twist of joint j; in `lagrange` -, m        E_i   LM (21)
                           at O_0 in E_0

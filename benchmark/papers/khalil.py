@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Khalil & Dombre, chapter 9: tables 9.1-9.6, examples, direct dynamics, figure 9.2."""
+"""Khalil & Dombre, chapter 9: tables 9.2-9.6, example 9.2, section 9.7.2, figure 9.2."""
 
 from __future__ import annotations
 

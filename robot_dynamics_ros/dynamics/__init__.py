@@ -28,6 +28,7 @@ qd, qdd     qd, qdd       joint velocity and acceleration      rad/s ...   -    
 qd_r, qdd_r qd_r, qdd_r   reference velocity and acceleration  rad/s ...   -     LM (86)
 tau_i       tau           joint torque or force                N m, N      -     L95 (68)
 f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 after (23)
+                          (paper: at the gripping point)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
 omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86
@@ -55,11 +56,11 @@ sigma_i     sigma         P joint i is not parallel to joint r -           -    
 kappa_1     kappa_1       u_x k_y - u_y k_x                    kg m        -     L95 (86)
 kappa_2     kappa_2       (1 - u_z^2) k_z - u_z (u_x k_x + u_y kg m        -     L95 (87)
                           k_y)
-G           G_22, G_33    difference of U* and U               kg m^2      E_i   L95 (43)
+G           G_22, G_33    difference of U* and U               kg m^2      E_i   L95 (39)-(43)
 D_i         D             tensor that joint i needs            kg m^2      E_i   L95 (91), (93)
 W_k         W             what a P joint k adds to D, per      kg m        E_i   L95 (92)
                           metre
-a*_i        a_star        a_i without the motion along joint i m/s^2       E_i   L95 (70)
+a*_i        a_star        a_i without h*_i (paper: in E_(i-1)) m/s^2       E_i   L95 (70)
 h''_i, h*_i h_ddot,       relative acceleration of a P joint,  m/s^2       E_i   L95 (61), (69)
             h_star        the second with the offset d_i
 w_r, w'_r   w, w_dot      turn about the axis of joint r, i <  rad/s ...   -     L95 (80), (81)

@@ -2,8 +2,8 @@
 """
 Newton-Euler in terms of the minimal linear combinations (Lin 1995 (57)-(93)).
 
-First the inertia constants of composite bodies as the recursions use them, (38)-(43): a constant
-that is not a minimal linear combination of the chain is 0.0; it multiplies nothing. Then three
+First the inertia constants of composite bodies, a constant that is not a minimal linear
+combination of the chain being 0.0, and from them the tensors D_i, (38)-(43). Then three
 groups of joints: i < r translate only, r <= i < s turn about one direction only, i >= s are
 general. With the structure GENERAL all joints are treated as general ones, (57)-(75). The base
 accelerates with -g (76), so a_i stands for the paper's a_i - g.
@@ -225,7 +225,7 @@ class _Motion:
     Motion of link i with the parts of its acceleration that Lin's form keeps apart, in E_i.
 
     :param link: omega, omega_dot, a_i, Omega_i.
-    :param a_star: a_i without the motion along a prismatic joint i (70).
+    :param a_star: a_i without h_star (70), which the paper has in E_(i-1).
     :param h_ddot: relative and Coriolis acceleration of a prismatic joint (61).
     :param h_star: h_ddot and the part of the offset d_i (69).
     :param w: angular velocity about the axis of joint r (80); for r <= i < s.
@@ -254,7 +254,7 @@ def _motion(frames: Sequence[JointFrame], structure: Structure, qd: Sequence[Sca
             omega, omega_dot = frame.to_link(parent.omega), frame.to_link(parent.omega_dot)
             if frame.revolute:
                 (x, y, z), (ax, ay, az) = omega, omega_dot
-                omega_dot = (ax + y * speed, ay - x * speed, az + rate)  # (58) with qdd
+                omega_dot = (ax + y * speed, ay - x * speed, az + rate)  # (58)
                 omega = (x, y, z + speed)  # (57)
             Omega, products = acceleration_matrix(omega, omega_dot)  # (59)
         elif i >= structure.r:

@@ -109,7 +109,7 @@ class Joint:
                     np.array([0.0, 0.0, self.epsilon]))
 
     def pose(self, q: float = 0.0) -> Pose:
-        """Return E_i in the frame of its parent, E_(i-1) in a serial chain (4)-(5)."""
+        """Return E_i in the frame of its parent, E_(i-1) in a serial chain (Lin 1995 (4)-(5))."""
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         cb, sb = exact_cos_sin(self.beta)
         c, s = exact_cos_sin(theta)

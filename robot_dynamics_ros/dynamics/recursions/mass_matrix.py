@@ -3,8 +3,8 @@
 The mass matrix A of tau = A(q) qdd + ..., four ways. All return n rows of n scalars.
 
 By composite bodies with standard or grouped parameters; by Renaud's form in terms of the minimal
-linear combinations (Lin 1994 (16)-(18)); by repeated inverse dynamics (Khalil & Dombre 9.97); from
-any regressor (Lu & Meng 1993, section V-B, steps 1-3).
+linear combinations (Lin 1994 (16)-(17)), and the gravity torque with it (18); by repeated inverse
+dynamics (Khalil & Dombre 9.97); from any regressor (Lu & Meng 1993, section V-B, steps 1-3).
 """
 
 from __future__ import annotations

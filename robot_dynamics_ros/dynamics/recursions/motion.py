@@ -3,7 +3,7 @@
 Motion of the links, outward from the base (Khalil & Dombre 9.84-9.87, 9.90).
 
 Everything of link i is in E_i. The base accelerates with -g instead of a field of gravity, so
-`acceleration` is the paper's a_i - g.
+`acceleration` is a_i - g of Lin 1995.
 
 The motion for Slotine and Li's regressor ``Y x = A qdd_r + C(q, qd) qd_r + Q`` is the same
 recursion with two velocities: the measured one qd and a reference qd_r. With Christoffel symbols
@@ -71,7 +71,7 @@ def tensor_moment(motion: LinkMotion, tensor: Sequence[Scalar]) -> Vector:
     Return J omega_dot + omega x (J omega) [N m], linear in the six entries of J.
 
     With the entries of U put in, every entry of J is multiplied once per component: the first
-    part of (9.89), and Psi psi(J) of Lin 1995 (60).
+    part of (9.89), and Psi psi(J) of Lin 1995 (60), (26).
 
     :param motion: motion of the link.
     :param tensor: XX, XY, XZ, YY, YZ, ZZ in the frame of the link [kg m^2].

@@ -4,9 +4,9 @@ Lin's identification procedure: joint n first, then inward (Lin 1995, section IV
 
 The torque of joint i depends on the parameters of the bodies i to n only. With those beyond i
 known, their contribution phi_i (110) is subtracted; what remains is A_i w_i = gamma_i (111), a
-small least squares of its own. The matrix A_i consists of the vectors v_i (97), (98),
-(103), (104), the diagonal blocks of the regressor; friction and rotor of the joint join them as
-further columns.
+small least squares of its own; before joint r it is (116). The matrix A_i (107) consists of the
+vectors v_i (97), (98), (103), (104), the diagonal blocks of the regressor; friction and rotor of
+the joint join them as further columns.
 
 One pass is cheap and tells at which joint a model fails. But errors of the outer joints propagate
 inward, and the inner torques are not used for the outer parameters. So it is a diagnosis beside

@@ -60,7 +60,7 @@ def test_equal_mlcs_give_equal_torque(rng):
 
 
 def test_sets_follow_from_each_other_through_a_constant_matrix(rng):
-    """Corollary 6."""
+    """Lin 1994, Corollary 6."""
     for _ in range(30):
         chain = random_chain(rng, int(rng.integers(1, 8)))
         sets = [minimal_parameters(chain, name) for name in SETS]
@@ -95,7 +95,7 @@ def test_counts_of_all_sets_are_those_of_the_reference_chains(reference):
 
 
 def test_the_inertia_matrix_and_gravity_load_together_know_the_torque(rng):
-    """Lin 1994, Theorem 2."""
+    """Lin 1994, Theorems 2 and 3."""
     for _ in range(30):
         chain = random_chain(rng, int(rng.integers(1, 7)))
         parts = np.vstack([minimal_parameters(chain, 'inertia_matrix').matrix,

@@ -16,7 +16,7 @@ from robot_dynamics_ros.dynamics.scalars.frames import joint_frames
 
 
 def lumped(chain, q, i):
-    """Links i..n as one body, seen from E_i: the definition (6), by Inertia alone."""
+    """Links i..n as one body, seen from E_i: Lin 1995 up to (6), by Inertia alone."""
     total = chain.links[-1]
     for j in range(len(chain) - 1, i - 1, -1):
         total = chain.links[j - 1] + total.seen_from(chain.joints[j].pose(q[j]))

@@ -43,8 +43,9 @@ def counts() -> str:
             f'{len(gravity)} / {data["rank_gravity"]}',
             f'{len(inertia)}{"*" if inertia.findings else ""} / '
             f'{len(minimal_parameters(still, "numeric"))}', parameter_bound(chain)))
-    return table(['chain', 'types', 'Theorem 2 (= 5)', 'rank', 'remark', 'Theorem 4 / rank',
-                  'mass matrix (61), closed / rank', 'bound (9.61)'], rows)
+    return table(['chain', 'types', 'Theorem 2 (= L94 Theorem 5)', 'rank', 'remark',
+                  'L94 Theorem 4 / rank', 'mass matrix (L94 (61)), closed / rank',
+                  'bound (KD (9.61))'], rows)
 
 
 def corollary_6() -> str:

@@ -40,7 +40,7 @@ def chain_from_dh(types: str, *, beta: ArrayLike, b: ArrayLike, d: ArrayLike, th
     :param joint_physics: rotor inertia, friction, offset, coupling; None = nothing of these.
     :param parents: number (1..n) of the joint that carries each joint, 0 = the base; None = the
         joint before. The last joint of every branch has a tip.
-    :param gamma: (n,) angles about z of the parent [rad] (Khalil & Dombre, chapter 10); None = 0.
+    :param gamma: (n,) angles about z of the parent [rad] (Khalil & Dombre, chapter 7); None = 0.
     :param epsilon: (n,) offsets along z of the parent [m]; None = 0.
     :raises ChainError: wrong letters or lengths, non-finite numbers.
     """

@@ -35,7 +35,7 @@ class Joint:
     A revolute joint turns by ``theta + q``, a prismatic one slides by ``d + q``. Where a link
     carries several joints, its x axis can follow the common normal to one of them only; the place
     of another one in its parent is Rz(gamma) Tz(epsilon) Tx(b) Rx(beta) Tz(d) Rz(theta) (Khalil &
-    Dombre, chapter 10).
+    Dombre, chapter 7).
 
     :param name: name in the URDF.
     :param type: 'revolute' (also URDF's continuous) or 'prismatic'.

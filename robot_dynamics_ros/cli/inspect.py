@@ -238,7 +238,7 @@ class Inspection:
                     for i, (joint, _) in joints if joint.gamma or joint.epsilon]
         return '\n'.join([
             'Joints: frame E_i in E_parent (0 = base), at q = 0, is Rz(gamma) Tz(epsilon)',
-            'Tx(b) Rx(beta) Tz(d) Rz(theta) (Khalil & Dombre, chapter 10; b, beta are a,',
+            'Tx(b) Rx(beta) Tz(d) Rz(theta) (Khalil & Dombre, chapter 7; b, beta are a,',
             'alpha of modified DH); q adds to theta or d; metres and degrees',
             table(['i', 'joint', 'parent', 'b', 'beta', 'd', 'theta'],
                   [[_number(i, joint), joint.name, str(parent), *_place(joint)]

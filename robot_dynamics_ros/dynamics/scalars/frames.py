@@ -5,7 +5,7 @@ Normal driving-axis frames at a joint position, over scalars (Lin 1995 (4)-(5), 
 E_i in E_(i-1) is Tx(b) Rx(beta) Tz(d) Rz(theta): two planar rotations, so that a vector changes
 its frame with 8 multiplications and 4 additions, fewer where the geometry is special. In a tree
 the parent of E_i is E_a(i), and a third planar rotation comes first where a link carries several
-joints (Khalil & Dombre, chapter 10).
+joints (Khalil & Dombre, chapter 7).
 """
 
 from __future__ import annotations

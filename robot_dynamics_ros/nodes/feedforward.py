@@ -194,10 +194,11 @@ class FeedforwardNode(RobotNode):
             self._link.goal_dropped()
 
     def remove_interfaces(self) -> None:
-        """Remove the action."""
+        """Remove the action, and forget what was sent by a topic that is about to go."""
         if self._relay is not None:
             self._relay.destroy()
             self._relay = None
+        self._link.restart()
 
     def use_robot(self, robot: Robot) -> None:
         """Find the effort limits; a robot with a joint without one is refused."""

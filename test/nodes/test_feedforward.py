@@ -441,6 +441,20 @@ def test_more_points_than_allowed_are_refused(make_node, planar, mode):
         assert dropped(node) == refusals
 
 
+def test_a_node_that_was_cleaned_up_in_motion_can_be_configured_again(make_node, planar):
+    """It waited for the brake to arrive on a topic that was gone, and refused."""
+    node = make_node(FeedforwardNode, robot_description=planar, blend_time=0.0,
+                     joint_state_timeout=10.0)
+    node.receive(joint_state_message(node.now, REST))
+    node.receive(motion_message(duration=100.0))
+    for _ in range(2):
+        assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert node.diagnostics.counted('unforeseen errors') == 0
+
+
 class RelayingNode(FeedforwardNode):
     """A feedforward node where control_msgs is not installed."""
 

@@ -71,7 +71,7 @@ def listen(messages):
             done.append(True)
 
     node.create_subscription(JointState, TOPIC, take, QoSProfile(depth=1000))
-    executor = make_executor()
+    executor = make_executor([])
     executor.add_node(node)
     while not done:
         executor.spin_once(timeout_sec=0.1)

@@ -29,7 +29,7 @@ PATIENCE = 30.0
 CHILD = ('import rclpy.executors, rclpy.experimental; '
          'from robot_dynamics_ros.nodes.feedforward import FeedforwardNode; '
          'from robot_dynamics_ros.nodes.support.runner import run; '
-         'run(FeedforwardNode, executor_type={})')
+         'run(FeedforwardNode, executor_of=lambda nodes: {}())')
 
 
 class Client:

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.action import ActionClient, ActionServer
 from rclpy.lifecycle import LifecycleNode
 
 from robot_dynamics_ros.nodes.support.diagnostics import Diagnostics, described, place
@@ -73,6 +74,10 @@ class GuardedNode(LifecycleNode):
     active = False
     #: True = messages wait until `work` is called.
     deferring = False
+    #: True from the first action on, offered or used, even when it is gone.
+    has_actions = False
+    #: True from the first topic or action on that it had and has no more.
+    has_removed = False
 
     def __init__(self, name: str, **options: Any) -> None:
         """
@@ -164,7 +169,13 @@ class GuardedNode(LifecycleNode):
     def destroy_subscription(self, subscription: Any) -> bool:
         """Unsubscribe as rclpy does; what waits is forgotten."""
         subscription.callback.clear()
+        self.has_removed = True
         return bool(super().destroy_subscription(subscription))
+
+    def destroy_publisher(self, publisher: Any) -> bool:
+        """End a publisher as rclpy does."""
+        self.has_removed = True
+        return bool(super().destroy_publisher(publisher))
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[..., Any],
                        **options: Any) -> Any:
@@ -189,6 +200,16 @@ class GuardedNode(LifecycleNode):
         """Create a timer as rclpy does, with a guarded callback."""
         return super().create_timer(timer_period_sec, self.guarded(callback), *arguments,
                                     **options)
+
+    def add_waitable(self, waitable: Any) -> None:
+        """Add as rclpy does, and take note of an action."""
+        self.has_actions |= isinstance(waitable, (ActionClient, ActionServer))
+        super().add_waitable(waitable)
+
+    def remove_waitable(self, waitable: Any) -> None:
+        """Remove as rclpy does."""
+        self.has_removed = True
+        super().remove_waitable(waitable)
 
     # What a runner calls
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
 import rclpy
@@ -31,14 +31,32 @@ RESPONSE = 0.1
 BUDGET = 0.01
 
 
-def make_executor() -> Executor:
+def bears_events(nodes: Iterable[GuardedNode]) -> bool:
     """
-    Return the executor of a node.
+    Return whether rclpy's events executor can run nodes without ending their process (SIGSEGV).
 
-    Measured (benchmark/bench_nodes.py): with joint states at 1 kHz the events executor takes half
-    the processor time of the single-threaded one. Its own spin() ignores signals, so `run` calls
-    spin_once.
+    Where an action is removed while something comes for it, the last reference to it goes with a
+    waiting event, which calls Python without its lock (docs/reliability.md). So it is with what
+    rclpy hears about the quality of service of a topic that is removed. And where a task raises,
+    as goals are, it asks its only node for a logger in a way that cannot be.
+
+    :param nodes: nodes of one process.
     """
+    return not any(node.has_actions or node.has_removed for node in nodes)
+
+
+def make_executor(nodes: Iterable[GuardedNode]) -> Executor:
+    """
+    Return the executor of nodes: rclpy's events executor where they bear it.
+
+    Measured (benchmark/bench_nodes.py): with joint states at 1 kHz it takes half the processor
+    time of the single-threaded one, but most of a core while a goal is under way: it calls a task
+    that waits again and again. Its own spin() ignores signals, so `run` calls spin_once.
+
+    :param nodes: nodes that it will run.
+    """
+    if not bears_events(nodes):
+        return SingleThreadedExecutor()
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -52,13 +70,14 @@ def uses_fast_dds() -> bool:
 
 
 def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = None,
-        executor_type: Callable[[], Executor] = make_executor) -> int:
+        executor_of: Callable[[Iterable[GuardedNode]], Executor] = make_executor) -> int:
     """
     Run nodes in one executor until a signal, or one of them, ends all.
 
     :param make_nodes: functions that construct a node each; several robots differ in `namespace`.
     :param arguments: command line with ROS arguments; None = that of the process.
-    :param executor_type: function that constructs the executor.
+    :param executor_of: function that constructs the executor of nodes; called once more where
+        they no longer bear the events executor.
     :returns: exit code.
     """
     stop = threading.Event()
@@ -77,11 +96,8 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
             str(error) if isinstance(error, RobotDynamicsError) else described(error))
         rclpy.try_shutdown()
         return 1
-    executor = executor_type()
-    for node in nodes:
-        executor.add_node(node)
-    queue = EventQueue(executor, nodes)
     started = all(_start(node) for node in nodes)
+    queue = EventQueue(nodes, executor_of)
     try:
         while started and rclpy.ok() and not (
                 stop.is_set() or any(node.finished for node in nodes)):
@@ -95,8 +111,8 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
     finally:
         for node in nodes:
             node.rest()
+        queue.close()
         for node in nodes:
-            executor.remove_node(node)
             node.destroy_node()
         rclpy.shutdown()
     return 0 if started and not any(node.failure for node in nodes) else 1
@@ -111,21 +127,39 @@ class EventQueue:
     takes a message that has come for one that stays away.
     """
 
-    def __init__(self, executor: Executor, nodes: Sequence[GuardedNode]) -> None:
+    def __init__(self, nodes: Sequence[GuardedNode],
+                 executor_of: Callable[[Iterable[GuardedNode]], Executor]) -> None:
         """
-        Put the first mark into the queue.
+        Put nodes into an executor.
 
-        :param executor: executor with these nodes.
         :param nodes: nodes whose messages wait in their inboxes from now on.
+        :param executor_of: function that constructs the executor of nodes.
         """
-        self._executor, self._nodes = executor, nodes
-        self._mark = executor.create_task(_nothing)
+        self._nodes, self._executor_of = nodes, executor_of
         self._emptied = 0.0
         for node in nodes:
             node.deferring = True
+        self._open()
+
+    def _open(self) -> None:
+        """Make the executor for what the nodes are now, and put the first mark into its queue."""
+        self._bears_events = bears_events(self._nodes)
+        self._executor = self._executor_of(self._nodes)
+        for node in self._nodes:
+            self._executor.add_node(node)
+        self._mark = self._executor.create_task(_nothing)
+
+    def close(self) -> None:
+        """Take the nodes out of the executor; what has come for them stays in DDS."""
+        for node in self._nodes:
+            self._executor.remove_node(node)
+        self._executor.shutdown()
 
     def turn(self) -> None:
         """Wait for an event, and do what there is to do, for a moment."""
+        if self._bears_events and not bears_events(self._nodes):
+            self.close()
+            self._open()
         waiting = any(node.ready for node in self._nodes)
         self._executor.spin_once(timeout_sec=0.0 if waiting else RESPONSE)
         if time.monotonic() - self._emptied >= BUDGET:

@@ -58,6 +58,15 @@ class Events:
     def __init__(self):
         self.queue = deque()
 
+    def add_node(self, node):
+        pass
+
+    def remove_node(self, node):
+        pass
+
+    def shutdown(self):
+        self.queue.clear()
+
     def message(self, subscription, number):
         """Announce a message as DDS does."""
         self.queue.append(lambda: subscription.callback(Float32(data=float(number))))
@@ -95,7 +104,7 @@ def test_without_a_runner_a_message_is_handled_at_once(node):
 def test_timers_look_after_all_messages_that_have_come(node):
     """A timer that watches over joint states took those that waited for missing ones."""
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     events.message(node.every, 1)
     events.message(node.last, 2)
     queue.turn()
@@ -104,7 +113,7 @@ def test_timers_look_after_all_messages_that_have_come(node):
 
 def test_where_several_messages_wait_topics_take_turns_and_the_newest_joint_state_counts(node):
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     for number in range(2 * DEPTH):
         events.message(node.every, number)
         events.message(node.last, number)
@@ -120,7 +129,7 @@ def test_the_queue_stays_short_where_messages_come_faster_than_they_are_handled(
     from robot_dynamics_ros.nodes.support import runner
     monkeypatch.setattr(runner, 'BUDGET', 0.0)  # one message per turn
     events, lengths = Events(), []
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
 
     def flood():
         for number in range(10):
@@ -138,12 +147,31 @@ def test_the_queue_stays_short_where_messages_come_faster_than_they_are_handled(
 
 def test_what_waits_is_forgotten_with_its_topic(node):
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     node.every.callback(Float32(data=1.0))
     node.trigger_deactivate()
     node.trigger_cleanup()
     queue.turn()
     assert ('every', 1) not in node.entries
+
+
+def test_after_the_first_removal_comes_another_executor(node):
+    """What waits in an events executor for something that is gone ended the process."""
+    made = []
+
+    def executor_of(nodes):
+        made.append(Events())
+        return made[-1]
+
+    def made_after(*steps):
+        for step in (*steps, queue.turn, queue.turn):
+            step()
+        return len(made)
+
+    queue = EventQueue([node], executor_of)
+    assert made_after() == 1
+    assert made_after(node.trigger_deactivate, node.trigger_cleanup) == 2
+    assert made_after(node.trigger_configure, node.trigger_cleanup) == 2
 
 
 @pytest.fixture
@@ -163,7 +191,7 @@ def test_without_a_runner_a_request_is_answered_at_once(node, answers):
 
 def test_requests_take_turns_with_messages(node, answers):
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     for number in range(2):
         events.request(node.asked, number)
         events.message(node.every, number)
@@ -178,7 +206,7 @@ def test_every_request_is_answered_or_refused_where_too_many_wait(node, answers,
     from robot_dynamics_ros.nodes.support import runner
     monkeypatch.setattr(runner, 'BUDGET', 0.0)  # one request per turn
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     for number in range(WAITING_REQUESTS + 10):
         events.request(node.asked, number)
     while len(answers) < WAITING_REQUESTS + 10:
@@ -191,7 +219,7 @@ def test_every_request_is_answered_or_refused_where_too_many_wait(node, answers,
 
 def test_requests_that_wait_are_refused_when_their_service_ends(node, answers):
     events = Events()
-    EventQueue(events, [node])
+    EventQueue([node], lambda nodes: events)
     events.request(node.asked, 'me')
     while events.queue:
         events.spin_once(0.0)
@@ -204,7 +232,7 @@ def test_a_node_goes_on_after_an_answer_that_cannot_be_sent(node):
     def fail(response, header):
         raise RuntimeError('gone')
     events = Events()
-    queue = EventQueue(events, [node])
+    queue = EventQueue([node], lambda nodes: events)
     node.asked.callback._send = fail
     events.request(node.asked, 'me')
     queue.turn()

@@ -16,10 +16,15 @@ skip_without_ros()
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
+from support.messages import motion_message
+
+from robot_dynamics_ros.nodes.support import runner
 
 pytestmark = pytest.mark.ros
 
@@ -96,9 +101,79 @@ def test_requests_of_ros_itself_that_make_no_sense_do_not_end_a_node(ros, parame
                        Transition(id=Transition.TRANSITION_CONFIGURE)):
         assert not change(transition)
     ros.call(SetParameters, 'feedforward/set_parameters', SetParameters.Request(
-        parameters=[Parameter(name='resample_rate', value=ParameterValue(type=77))]))
+        parameters=[ParameterMessage(name='resample_rate', value=ParameterValue(type=77))]))
     assert change(Transition(id=Transition.TRANSITION_DEACTIVATE))
     assert node.exit_code is None, node.output
+
+
+@pytest.fixture
+def relaying():
+    """Return the module of the node with actions, and their type."""
+    pytest.importorskip('robot_dynamics_test_interfaces.action', reason='make setup')
+    from support import relaying_node
+    return relaying_node
+
+
+def test_nodes_with_actions_get_another_executor(relaying, make_node, planar, monkeypatch):
+    monkeypatch.setattr(runner, 'SingleThreadedExecutor', lambda: 'single-threaded')
+    monkeypatch.setattr('rclpy.experimental.EventsExecutor', lambda: 'events')
+    plain = make_node(relaying.RelayingNode, robot_description=planar)
+    relay = make_node(relaying.RelayingNode, robot_description=planar,
+                      controller_action='jtc/follow')
+    assert runner.make_executor([plain]) == 'events'
+    assert runner.make_executor([plain, relay]) == 'single-threaded'
+    relay.trigger_deactivate()
+    relay.trigger_cleanup()
+    assert runner.make_executor([relay]) == 'single-threaded', 'what it had may wait yet'
+
+
+def test_a_node_in_use_bears_its_first_action_and_its_clean_up(ros, parameter_file, planar,
+                                                               relaying):
+    """
+    Goals are relayed then, their node may be cleaned up meanwhile, and a signal still ends it.
+
+    With the events executor such a process ended with SIGSEGV.
+    """
+    from rclpy.action import ActionClient
+    from support.controller import Controller
+
+    kind = relaying.FollowJointTrajectory
+    process = ros.start('support.relaying_node', *parameter_file(
+        robot_description=planar, blend_time=0.0))
+    controller = Controller(ros.node, kind, 'jtc/follow')
+    client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
+
+    def feedback():
+        for handle in controller.handles:
+            if handle.is_active:
+                handle.publish_feedback(kind.Feedback())
+
+    def change(*transitions):
+        for number in transitions:
+            assert ros.call(ChangeState, 'feedforward/change_state', ChangeState.Request(
+                transition=Transition(id=number))).success, process.output
+
+    def accepted():
+        sent = client.send_goal_async(kind.Goal(trajectory=motion_message(duration=100.0)))
+        ros.spin_until(sent.done, 'the answer to a goal')
+        return sent.result().accepted
+
+    timer = ros.node.create_timer(0.001, feedback)
+    change(Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+    ros.call(SetParameters, 'feedforward/set_parameters', SetParameters.Request(
+        parameters=[Parameter('controller_action', value='jtc/follow').to_parameter_msg()]))
+    for count in range(1, 6):
+        change(Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
+        ros.spin_until(client.server_is_ready, 'the action of the relay')
+        ros.spin_until(accepted, 'a relay that has found the controller')
+        ros.spin_until(lambda wanted=count: len(controller.endings) == wanted, 'the goal')
+        change(Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+        controller.end(count - 1, 'succeed')
+    ros.node.destroy_timer(timer)
+    assert process.interrupt() == 0, process.output
+    assert 'unforeseen' not in process.output
+    client.destroy()
+    controller.close()
 
 
 @pytest.mark.parametrize(('node', 'parameters', 'arguments', 'texts'), [

@@ -31,7 +31,7 @@ RESPONSE = 0.1
 BUDGET = 0.01
 
 
-def bears_events(nodes: Iterable[GuardedNode]) -> bool:
+def survives_events(nodes: Iterable[GuardedNode]) -> bool:
     """
     Return whether rclpy's events executor can run nodes without ending their process (SIGSEGV).
 
@@ -47,7 +47,7 @@ def bears_events(nodes: Iterable[GuardedNode]) -> bool:
 
 def make_executor(nodes: Iterable[GuardedNode]) -> Executor:
     """
-    Return the executor of nodes: rclpy's events executor where they bear it.
+    Return the executor of nodes: rclpy's events executor where they survive it.
 
     Measured (benchmark/bench_nodes.py): with joint states at 1 kHz it takes half the processor
     time of the single-threaded one, but most of a core while a goal is under way: it calls a task
@@ -55,7 +55,7 @@ def make_executor(nodes: Iterable[GuardedNode]) -> Executor:
 
     :param nodes: nodes that it will run.
     """
-    if not bears_events(nodes):
+    if not survives_events(nodes):
         return SingleThreadedExecutor()
     try:
         from rclpy.experimental import EventsExecutor
@@ -77,7 +77,7 @@ def run(*make_nodes: Callable[[], RobotNode], arguments: Sequence[str] | None = 
     :param make_nodes: functions that construct a node each; several robots differ in `namespace`.
     :param arguments: command line with ROS arguments; None = that of the process.
     :param executor_of: function that constructs the executor of nodes; called once more where
-        they no longer bear the events executor.
+        they no longer survive the events executor.
     :returns: exit code.
     """
     stop = threading.Event()
@@ -143,7 +143,7 @@ class EventQueue:
 
     def _open(self) -> None:
         """Make the executor for what the nodes are now, and put the first mark into its queue."""
-        self._bears_events = bears_events(self._nodes)
+        self._survives_events = survives_events(self._nodes)
         self._executor = self._executor_of(self._nodes)
         for node in self._nodes:
             self._executor.add_node(node)
@@ -157,7 +157,7 @@ class EventQueue:
 
     def turn(self) -> None:
         """Wait for an event, and do what there is to do, for a moment."""
-        if self._bears_events and not bears_events(self._nodes):
+        if self._survives_events and not survives_events(self._nodes):
             self.close()
             self._open()
         waiting = any(node.ready for node in self._nodes)

@@ -127,7 +127,7 @@ def test_nodes_with_actions_get_another_executor(relaying, make_node, planar, mo
     assert runner.make_executor([relay]) == 'single-threaded', 'what it had may wait yet'
 
 
-def test_a_node_in_use_bears_its_first_action_and_its_clean_up(ros, parameter_file, planar,
+def test_a_node_in_use_survives_its_first_action_and_its_clean_up(ros, parameter_file, planar,
                                                                relaying):
     """
     Goals are relayed then, their node may be cleaned up meanwhile, and a signal still ends it.

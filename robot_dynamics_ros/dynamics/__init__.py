@@ -30,7 +30,7 @@ tau_i       tau           joint torque or force                N m, N      -    
 f_E, t_E    wrench        of the environment on link n, at O_n N, N m      E_n   L95 after (23)
                           (paper: at the gripping point)
 omega_i     omega         angular velocity of link i           rad/s       E_i   KD 9.85
-omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   LM (86)
+omega_r     omega_r       angular velocity of link i by qd_r   rad/s       E_i   KD 9.85
 omega'_i    omega_dot     angular acceleration of link i       rad/s^2     E_i   KD 9.86
 a_i         acceleration  acceleration of O_i minus g          m/s^2       E_i   KD 9.87
 U_i, Omega  U             [omega']x + [omega]x [omega]x of a   1/s^2       E_i   KD 9.90
@@ -84,8 +84,8 @@ J*_j        J_star        inertia (6x6) as felt by joint j     kg ...      E_j  
 K_j         K             J*_j without what joint j yields     kg ...      E_j   KD 9.117
 gamma_j     gamma         acceleration by velocities alone (6) m/s^2 ...   E_j   KD 9.101
 beta_j      beta          outer and gyroscopic wrench (6)      N, N m      E_j   KD 9.103
-alpha_j     alpha         wrench on link j by velocities and   N, N m      E_j   KD 9.118
-                          torques
+alpha_j     alpha         wrench of link j-1 on link j by      N, N m      E_j   KD 9.118
+                          velocities and torques
 S_j         S             unit twist of joint j; in `lagrange` -, m        E_i   LM (21)
                           at O_0 in E_0
 C           C             Coriolis matrix by Christoffel       kg m^2/s    -     KD 9.7

@@ -10,6 +10,7 @@ the eighth order: only the filter removes noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import ndimage, signal
@@ -84,9 +85,15 @@ def low_pass(values: Array, step: float, cutoff: float) -> Array:
     """
     if cutoff * step >= 0.5:
         return values
-    sections = signal.butter(4, 2.0 * cutoff * step, output='sos')
     padding = min(len(values) - 1, int(np.ceil(3.0 / (cutoff * step))))
-    return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding))
+    return np.asarray(signal.sosfiltfilt(_sections(2.0 * cutoff * step), values, axis=0,
+                                         padlen=padding))
+
+
+@lru_cache(maxsize=64)
+def _sections(cutoff: float) -> Array:
+    """Return the sections of the filter for a cut-off over half the sampling rate."""
+    return np.asarray(signal.butter(4, cutoff, output='sos'))
 
 
 def derivative(values: Array, step: float) -> Array:

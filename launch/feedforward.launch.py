@@ -5,9 +5,10 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from robot_dynamics_ros.nodes.support.launching import (
-    calibrated_parameters,
     declare_arguments,
+    declare_parameters_file,
     effort_limits,
+    identified_parameters,
     node,
     switched_on,
     value,
@@ -20,7 +21,7 @@ def make_nodes(context):
         'mode': value(context, 'mode'), 'gravity_mode': value(context, 'gravity_mode'),
         'follow_mlc': switched_on(context, 'learn'),
         'controller_action': value(context, 'controller_action'), **effort_limits(context),
-        **calibrated_parameters(context)},
+        **identified_parameters(context)},
         remappings=[('~/joint_trajectory', output), ('mlc', 'identification/mlc'),
                     ('controller_state', f'{value(context, "controller_name")}/controller_state'),
                     ('~/commands', f'{value(context, "controller_name")}/commands')])]
@@ -29,6 +30,7 @@ def make_nodes(context):
 def generate_launch_description():
     return LaunchDescription([
         *declare_arguments(),
+        declare_parameters_file(),
         DeclareLaunchArgument('mode', default_value='trajectory',
                               choices=['trajectory', 'stream', 'float'],
                               description='Trajectories with efforts, a stream of torques along '

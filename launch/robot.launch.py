@@ -6,8 +6,9 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from robot_dynamics_ros.nodes.support.launching import (
-    calibrated_parameters,
     declare_arguments,
+    declare_parameters_file,
+    identified_parameters,
     node,
     share,
     switched_on,
@@ -23,7 +24,7 @@ def make_nodes(context):
               for topic in ('commands', 'controller_state')]
     nodes = [node(context, 'dynamics_server', parameters={
         'publish_shares': switched_on(context, 'publish_shares'), 'follow_mlc': learn, **source,
-        **calibrated_parameters(context)},
+        **identified_parameters(context)},
         remappings=[('mlc', 'identification/mlc'), *topics])]
     if learn:
         nodes.append(node(context, 'identification', parameters={
@@ -34,6 +35,7 @@ def make_nodes(context):
 def generate_launch_description():
     return LaunchDescription([
         *declare_arguments(),
+        declare_parameters_file(),
         DeclareLaunchArgument('publish_shares', default_value='false',
                               description='Publish gravity, Coriolis, friction and residual '
                                           'torque of the measured motion.'),

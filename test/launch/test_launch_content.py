@@ -123,6 +123,19 @@ def test_the_documentation_has_no_argument_that_no_launch_file_takes():
     assert rows == {name for file in CASES for name in launched(path(file)).arguments}
 
 
+def test_commands_in_pages_have_arguments_of_their_launch_file():
+    seen = 0
+    for page in [ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')]:
+        text = page.read_text(encoding='utf-8').replace('\\\n', ' ')
+        for file, words in re.findall(r'^ *ros2 launch robot_dynamics_ros (\w+)\.launch\.py(.*)$',
+                                      text, re.MULTILINE):
+            # launch takes an argument that no file declares, too, and says nothing
+            assert set(re.findall(r'(?<=\s)(\w+):=', words)) <= set(
+                launched(path(file)).arguments), (page.name, file, words)
+            seen += 1
+    assert seen > 10
+
+
 def test_gazebo_gets_a_controlled_robot_a_clock_and_controllers():
     result = launched(path('gazebo'))
     assert [node.executable for node in result.nodes if node.package != OURS] == [
@@ -179,6 +192,14 @@ def test_effort_limits_and_the_action_of_the_controller_reach_the_node():
                 if key.startswith('effort_limits')]
 
 
+def test_a_parameters_file_reaches_the_nodes_that_compute_torques():
+    result = launched(path('robot'), parameters_file='parameters.yaml', learn='true')
+    assert {node.name: node.values.get('parameters_file') for node in result.nodes} == {
+        'feedforward': 'parameters.yaml', 'dynamics_server': 'parameters.yaml',
+        'identification': None}
+    assert 'parameters_file' not in launched(path('robot')).node('feedforward').values
+
+
 @pytest.mark.parametrize('text', ['{joint_1: strong}', '80', '{joint_1', '{joint_1: .nan}'])
 def test_effort_limits_that_are_none_are_refused(text):
     with pytest.raises(ParameterError, match='effort_limits'):
@@ -196,7 +217,9 @@ def test_a_calibration_brings_description_joints_and_parameters(tmp_path):
         assert values['joints_file'] == str(folder.joints)
         assert values['parameters_file'] == str(folder.parameters)
     assert 'parameters_file' not in result.node('identification').values
-    given = launched(path('robot'), calibration=str(folder.path), joints_file='mine.yaml')
+    given = launched(path('robot'), calibration=str(folder.path), joints_file='mine.yaml',
+                     parameters_file='better.yaml')
     assert given.node('feedforward').values['joints_file'] == 'mine.yaml'
+    assert given.node('feedforward').values['parameters_file'] == 'better.yaml'
     with pytest.raises(ParameterError):
         launched(path('robot'), calibration=str(tmp_path / 'nothing'))

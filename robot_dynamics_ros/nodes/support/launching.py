@@ -121,10 +121,20 @@ def _calibrated(context: LaunchContext) -> dict[str, Any]:
             **{key: each for key, each in chosen.items() if each}}
 
 
-def calibrated_parameters(context: LaunchContext) -> dict[str, str]:
-    """Return the parameters file of the calibration that is named, as a parameter; else none."""
-    folder = value(context, 'calibration')
-    return {'parameters_file': str(CalibrationFolder(folder).parameters)} if folder else {}
+def declare_parameters_file() -> DeclareLaunchArgument:
+    """Return the declaration of the launch argument that identified_parameters reads."""
+    return DeclareLaunchArgument(
+        'parameters_file', default_value='',
+        description='parameters.yaml written by robot-dynamics identify; empty = those of the '
+                    'calibration, or of the URDF.')
+
+
+def identified_parameters(context: LaunchContext) -> dict[str, str]:
+    """Return the parameters file that is named, or that of the calibration, as a parameter."""
+    file, folder = value(context, 'parameters_file'), value(context, 'calibration')
+    if folder and not file:
+        file = str(CalibrationFolder(folder).parameters)
+    return {'parameters_file': file} if file else {}
 
 
 def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | None = None,

@@ -11,6 +11,9 @@ from pathlib import Path
 from robot_dynamics_ros.errors import UrdfError
 from robot_dynamics_ros.files.bounds import one_line
 
+#: What is said where ``$(find PACKAGE)`` finds nothing: no package, no workspace, no ROS 2.
+_NO_PACKAGE = ('package ', 'AMENT_PREFIX_PATH', 'ament_index_python')
+
 
 @dataclass(frozen=True)
 class XacroFile(os.PathLike[str]):
@@ -50,7 +53,11 @@ def expand_xacro(source: str | os.PathLike[str]) -> bytes:
     try:
         return bytes(xacro.process_file(os.fspath(source), mappings=arguments).toxml().encode())
     except Exception as error:  # xacro evaluates expressions: anything can come out of it
-        text = one_line(error)
+        # an error of a substitution comes with its class, and twice
+        text = one_line(getattr(error, 'exc', error) if '<class' in str(error) else error)
         if 'argument' in text:
             text += '; give arguments as NAME:=VALUE'
+        elif any(word in text for word in _NO_PACKAGE):
+            text += ('; packages that the file names are found where their workspace is sourced: '
+                     'expand it there, xacro FILE > robot.urdf')
         raise UrdfError(f'{name}: xacro failed: {text}') from None

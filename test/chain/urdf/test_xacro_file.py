@@ -52,6 +52,18 @@ def test_an_argument_that_is_missing_is_asked_for_once(tmp_path, capsys):
     assert printed.endswith('; give arguments as NAME:=VALUE\n')
 
 
+@pytest.mark.parametrize('prefix', ['', 'a workspace'])
+def test_a_package_that_is_not_found_is_named_once(xacro_file, tmp_path, monkeypatch, capsys,
+                                                   prefix):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', prefix and str(tmp_path))
+    xacro_file.write_text(TEXT.replace(
+        '<xacro:arg', '<xacro:include filename="$(find arm_parts)/parts.xacro"/><xacro:arg', 1))
+    assert main(['inspect', str(xacro_file)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("'arm_parts' not found" if prefix else 'AMENT_PREFIX_PATH') == 1
+    assert '<class' not in printed and 'where their workspace is sourced' in printed
+
+
 def test_a_command_without_a_robot_takes_no_arguments_of_xacro(capsys):
     with pytest.raises(SystemExit) as ended:
         main(['presets', 'half:=0.4'])

@@ -200,6 +200,13 @@ def test_a_parameters_file_reaches_the_nodes_that_compute_torques():
     assert 'parameters_file' not in launched(path('robot')).node('feedforward').values
 
 
+@pytest.mark.parametrize('name', CASES)
+def test_joint_states_may_have_another_name(name):
+    for node in launched(path(name), joint_states='franka/joint_states').nodes:
+        if node.package == OURS:
+            assert ('joint_states', 'franka/joint_states') in node.remappings
+
+
 @pytest.mark.parametrize('text', ['{joint_1: strong}', '80', '{joint_1', '{joint_1: .nan}'])
 def test_effort_limits_that_are_none_are_refused(text):
     with pytest.raises(ParameterError, match='effort_limits'):

@@ -32,6 +32,7 @@ _ARGUMENTS = {
                         'parameters are used where nothing else is given.'),
     'base': ('', 'Base link of the chain; empty = root of the URDF.'),
     'tip': ('', 'Tip link: only joints on the way to it move; empty = all joints move.'),
+    'joint_states': ('joint_states', 'Topic of the measured joint states.'),
     'controller_name': ('joint_trajectory_controller', 'Controller that gets the trajectories '
                                                        'with efforts.'),
     'effort_limits': ('{}', 'Largest effort of joints [N m, N], as {joint_1: 80.0}; they replace '
@@ -157,7 +158,8 @@ def node(context: LaunchContext, name: str, *, parameters: Mapping[str, Any] | N
         settings['robot_description'] = read_description(path)
     files = [share('config', f'{name}.yaml')]
     further = [value(context, 'params_file')] if value(context, 'params_file') else []
+    states = ('joint_states', value(context, 'joint_states'))
     return Node(package=PACKAGE, executable=name, name=name, output='screen',
-                namespace=value(context, 'namespace'), remappings=list(remappings),
+                namespace=value(context, 'namespace'), remappings=[*remappings, states],
                 parameters=[*files, texts_kept(settings), *further],
                 ros_arguments=['--log-level', value(context, 'log_level')])

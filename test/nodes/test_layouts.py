@@ -28,16 +28,17 @@ CONFIG = Path(__file__).resolve().parents[2] / 'config'
 
 #: Panels of Foxglove (and of Lichtblick, which is open) and the keys that they read; others are
 #: silently ignored, as the title of a plot once was.
+TITLES = {'foxglovePanelTitle', 'lichtblickPanelTitle'}
 PANELS = {
     '3D': {'followTf', 'scene', 'transforms', 'topics', 'layers'},
     'DiagnosticSummary': {'minLevel', 'pinnedIds', 'hardwareIdFilter', 'topicToRender',
                           'sortByLevel'},
-    'Gauge': {'foxglovePanelTitle', 'path', 'minValue', 'maxValue', 'colorMap', 'colorMode',
-              'gradient', 'reverse'},
+    'Gauge': TITLES | {'path', 'minValue', 'maxValue', 'colorMap', 'colorMode', 'gradient',
+                       'reverse'},
     'RawMessages': {'topicPath', 'diffEnabled', 'diffMethod', 'diffTopicPath',
                     'showFullMessageForDiff'},
-    'Plot': {'foxglovePanelTitle', 'paths', 'showXAxisLabels', 'showYAxisLabels', 'yAxisLabel',
-             'showLegend', 'legendDisplay', 'isSynced', 'xAxisVal', 'followingViewWidth'},
+    'Plot': TITLES | {'paths', 'showXAxisLabels', 'showYAxisLabels', 'yAxisLabel', 'showLegend',
+                      'legendDisplay', 'isSynced', 'xAxisVal', 'followingViewWidth'},
 }
 SERIES = {'value', 'enabled', 'timestampMethod', 'label', 'color'}
 
@@ -97,6 +98,7 @@ def test_foxglove_plots_what_is_published(topics):
     assert sorted(leaves(layout['layout'])) == sorted(panels)
     for name, panel in panels.items():
         assert set(panel) <= PANELS[name.partition('!')[0]], name
+        assert len({panel.get(key) for key in TITLES}) == 1, f'{name}: each reads its own key'
         assert all(set(path) == SERIES for path in panel.get('paths', ())), name
     paths = [path['value'] for panel in panels.values() for path in panel.get('paths', ())]
     paths.append(panels['Gauge!progress']['path'])

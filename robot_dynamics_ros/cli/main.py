@@ -115,7 +115,10 @@ def _run(arguments: Sequence[str]) -> int:
             command = import_module(f'robot_dynamics_ros.{module}')
             command.add_arguments(subparser)
             subparser.set_defaults(run=command.run)
-    parsed = parser.parse_args(words)
+    parsed, unknown = parser.parse_known_args(words)
+    if unknown:  # said by the command itself, for its own help lists what there is
+        subparsers.choices.get(parsed.command, parser).error(
+            f'unrecognized arguments: {" ".join(unknown)}')
     if parsed.command is None:
         parser.print_help()
         return 0

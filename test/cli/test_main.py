@@ -21,6 +21,19 @@ def test_the_bare_command_prints_its_help(capsys):
     assert all(f'\n    {command.name}' in text for command in COMMANDS)
 
 
+@pytest.mark.parametrize(('words', 'said_by'), [
+    (['inspect', 'arm.urdf', '--joints', 'a'], 'robot-dynamics inspect'),
+    (['--joints'], 'robot-dynamics'),
+])
+def test_an_option_that_does_not_exist_leads_to_the_help_that_lists_them(words, said_by, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f'{said_by}: unrecognized arguments: --joints')
+    assert printed.endswith(f'see {said_by} --help\n')
+
+
 def test_the_version_is_that_of_the_package(capsys):
     with pytest.raises(SystemExit) as ended:
         main(['--version'])

@@ -23,7 +23,7 @@ from robot_dynamics_ros.estimation.consistency.mass_matrix import (
 from robot_dynamics_ros.estimation.consistency.possible import possible_unknowns
 from robot_dynamics_ros.estimation.identification.study import excited_unknowns, not_negative
 from robot_dynamics_ros.estimation.recordings.cleaning import CutOut
-from robot_dynamics_ros.estimation.recursion.convergence import PossibleStates
+from robot_dynamics_ros.estimation.recursion.learning_state import LearningState, require_sizes
 from robot_dynamics_ros.estimation.recursion.outliers import OutlierBuffer, TorqueSample, far_off
 from robot_dynamics_ros.estimation.recursion.recursive import (
     RecursiveLeastSquares,
@@ -37,32 +37,6 @@ from robot_dynamics_ros.estimation.regression.prior import prior_from_chain
 from robot_dynamics_ros.estimation.regression.torque_terms import TorqueTerms
 from robot_dynamics_ros.estimation.smoothing.fixed_lag import SmoothedState
 from robot_dynamics_ros.estimation.smoothing.stream_sampler import StreamSampler
-
-#: The robot stands still while all joints are slower than this part of their highest velocity.
-_STILL = 0.01
-
-#: Forgetting stops while new samples add less than this part of the information it removes.
-_POOR = 0.7
-
-#: Converged: at states that the robot may come to, the torque error due to uncertain parameters is
-#: below this part of the torque; that of no joint is above the second number. The verdict of a
-#: recording asks for 10 %, and half of its square is left to what no parameter explains:
-#: 0.1 / sqrt(2). Of a single joint it asks for 50 %: two standard deviations.
-_CONVERGED, _CONVERGED_JOINT = 0.07, 0.25
-
-#: Not converged before so many samples, or fewer of so much motion [s].
-_FEWEST, _SHORTEST = 200.0, 10.0
-
-#: Not converged: recent prediction errors are this many times those that the residuals promise,
-#: and more than this part of the torque.
-_BAD, _BAD_PART = 2.0, 0.02
-
-#: Memory of the averages, in samples used; a poor motion and bad predictions must be noticed
-#: earlier.
-_MEMORY, _SHORT_MEMORY = 400.0, 100.0
-
-#: Prediction errors count up to this many standard deviations in the average of the last ones.
-_LARGEST_ERROR = 10.0
 
 
 class OnlineEstimator:
@@ -104,7 +78,7 @@ class OnlineEstimator:
         self._strength, self._compiled = prior_strength, compiled
         self._not_negative = not_negative(self.unknowns.names, self._effort.side)
         self._payload = np.zeros(len(self.unknowns.mlc))
-        self._possible, self._postures = PossibleStates(chain), possible_postures(chain)
+        self._postures = possible_postures(chain)
         self._judge: Model | None = None  # to look at mass matrices
         self._prepare()
         self.reset()
@@ -122,13 +96,8 @@ class OnlineEstimator:
         self._columns.reset()
         self._blocks = StreamBlocks(len(self.unknowns), len(self.chain), np.inf)
         self._cut = CutOut()
-        self._fastest = np.zeros(len(self.chain))
-        self._frozen = False
-        self._gain = 0.0
-        self._moved = np.zeros((2, len(self.chain)))  # mean squares of qd and qdd
-        self._squares = np.zeros((2, len(self.chain)))
+        self._learning = LearningState(self.chain, self._columns, self._horizon)
         self._outliers = OutlierBuffer()
-        self._recent = np.zeros(len(self.chain))  # mean square of the last prediction errors
 
     @property
     def cut_out(self) -> CutOut:
@@ -149,8 +118,7 @@ class OnlineEstimator:
     @property
     def relative_error(self) -> Array:
         """Recent relative error of the prediction one sample ahead (n,); NaN at first."""
-        with np.errstate(invalid='ignore', divide='ignore'):
-            return np.asarray(np.sqrt(self._squares[0] / self._squares[1]))
+        return self._learning.relative_error
 
     def feed(self, t: float, q: ArrayLike, qd: ArrayLike | None, tau: ArrayLike,
              wrench: ArrayLike | None = None) -> Array | None:
@@ -270,9 +238,8 @@ class OnlineEstimator:
         if self._recursion is None:
             return {}
         return {**self._recursion.state(), **self._blocks.state(),
-                'law': self._columns.law.numbers, 'load': self._payload, 'fastest': self._fastest,
-                'averages': np.array([self._gain, 0.0]), 'squares': self._squares,
-                'moved': self._moved}
+                'law': self._columns.law.numbers, 'load': self._payload,
+                **self._learning.state()}
 
     def continues(self, other: OnlineEstimator) -> bool:
         """Return whether another estimator can continue from this one's state."""
@@ -295,47 +262,37 @@ class OnlineEstimator:
             raise ParameterError('online estimation: the state belongs to another friction law '
                                  '(coulomb_velocity, Stribeck velocity, presliding, friction '
                                  'under load or asymmetry of the joints)')
-        n, p = len(self.chain), len(self.unknowns.mlc)
-        shapes = {'load': (p,), 'fastest': (n,), 'averages': (2,), 'squares': (2, n),
-                  'moved': (2, n)}
-        state = {'moved': np.zeros((2, n)), **state}  # older states have none
-        for name, shape in shapes.items():
-            if name not in state or state[name].shape != shape:
-                raise ParameterError(f'online estimation: {name} of the state is missing or has '
-                                     'another size')
+        require_sizes(state, {'load': self._payload})
+        learning = LearningState(self.chain, self._columns, self._horizon)
+        learning.restore(state)
+        n = len(self.chain)
         recursion = self._started(np.zeros(n), 1.0)
         recursion.restore(state)
         self._blocks = StreamBlocks(len(self.unknowns), n, recursion.horizon)
         self._blocks.restore(state)
-        payload, self._payload = self._payload, np.array(state['load'])
-        self._recursion = recursion
-        self._fastest, self._squares = state['fastest'].copy(), state['squares'].copy()
-        self._gain = float(state['averages'][0])
-        self._moved = state['moved'].copy()
-        self._recent = recursion.residual_sigma ** 2
-        self.carry(payload)
+        learning.expect(recursion.residual_sigma)
+        self._recursion, self._learning = recursion, learning
+        carried, self._payload = self._payload, np.array(state['load'])
+        self.carry(carried)
 
     def _learn(self, state: SmoothedState) -> Array | None:
         """Learn from one smoothed sample."""
-        recursion = self._recursion
+        recursion, learning = self._recursion, self._learning
         assert recursion is not None
-        self._fastest = np.maximum(self._fastest, np.abs(state.qd))
-        if np.all(np.abs(state.qd) <= _STILL * np.maximum(self._fastest, 1e-6)):
-            self._frozen = True
+        if learning.at_rest(state.qd):
             self._cut += CutOut(standstill=1)
             return None
         if not np.any(np.isfinite(state.tau)):  # without a torque nothing is learned or forgotten
-            self._frozen = True
+            learning.freeze()
             return None
         Y = self._columns.along(state.q, state.qd, state.qdd, recursion.x)
         if not np.isfinite(Y).all():  # once absorbed, it would never leave the triangle
             self._cut += CutOut(invalid_state=1)
             return None
-        motion = np.stack([state.qd, state.qdd]) ** 2
-        self._moved += (motion - self._moved) / min(recursion.samples + 1.0, _MEMORY)
+        learning.moved(state.qd, state.qdd, recursion.samples)
         sample = np.ascontiguousarray(Y), state.tau
         error = None
-        far = far_off(recursion, sample, np.sqrt(self._squares[1]))
+        far = far_off(recursion, sample, learning.torque)
         for each in self._outliers.passed(sample, far):
             error = self._absorb(recursion, each)
         return error
@@ -343,34 +300,11 @@ class OnlineEstimator:
     def _absorb(self, recursion: RecursiveLeastSquares, sample: TorqueSample) -> Array:
         """Learn from a sample that is no outlier; return the error of its prediction."""
         rows, tau = sample
-        poor = recursion.samples > _MEMORY and self._gain < _POOR * recursion.loss
-        sigma = recursion.residual_sigma
-        largest = _LARGEST_ERROR * sigma
-        error = recursion.update(rows, tau, forget=not poor)
+        forget, sigma = self._learning.may_forget(recursion), recursion.residual_sigma
+        error = recursion.update(rows, tau, forget=forget)
         self._blocks.add(rows, tau, error, sigma, recursion.fading)
-        self._frozen = poor
-        fade = 1.0 / min(recursion.samples, _MEMORY)
-        short = max(fade, 1.0 / _SHORT_MEMORY)
-        self._gain += short * (recursion.gain - self._gain)
-        measured = np.isfinite(error)
-        new = np.stack([np.where(measured, error, 0.0), np.where(measured, tau, 0.0)]) ** 2
-        self._squares += fade * (new - self._squares) * measured
-        self._recent += short * (np.minimum(new[0], largest ** 2) - self._recent) * measured
+        self._learning.learned(recursion, tau, error, sigma)
         return error
-
-    def _determined(self, recursion: RecursiveLeastSquares, covariance: Array) -> bool:
-        """Return whether the parameters are known well enough wherever the robot may come to."""
-        lasting = _SHORTEST * recursion.horizon / self._horizon
-        if recursion.samples <= min(_MEMORY, max(_FEWEST, lasting)):
-            return False
-        Y = self._columns.at(*self._possible.states(*np.sqrt(self._moved)), recursion.x)
-        whole, worst = self._possible.relative_spread(Y, recursion.x, covariance)
-        return whole < _CONVERGED and worst < _CONVERGED_JOINT
-
-    def _predicts(self, recursion: RecursiveLeastSquares) -> bool:
-        """Return whether the last predictions are about as good as the residuals promise."""
-        promised = (_BAD * recursion.residual_sigma) ** 2 + _BAD_PART ** 2 * self._squares[1]
-        return bool(np.all(self._recent <= promised))
 
     def _covariance(self, recursion: RecursiveLeastSquares) -> Array:
         """Return the covariance (u, u): the correlations of the recursion, other sigmas."""
@@ -378,14 +312,6 @@ class OnlineEstimator:
         stated = np.sqrt(np.diag(covariance))
         factor = self._blocks.standard_deviations(recursion.prior, stated) / stated
         return np.asarray(covariance * np.outer(factor, factor))
-
-    def _state(self, recursion: RecursiveLeastSquares, covariance: Array) -> EstimateState:
-        """Return whether learning has stopped, goes on or has converged."""
-        if self._frozen:
-            return EstimateState.FROZEN
-        good = (not self._outliers.unsettled and self._predicts(recursion)
-                and self._determined(recursion, covariance))
-        return EstimateState.CONVERGED if good else EstimateState.LEARNING
 
     def _possible_values(self, x: Array, covariance: Array, free: Mask) -> Array:
         """Return the nearest unknowns (u,) of possible bodies where no robot has this inertia."""
@@ -422,7 +348,8 @@ class OnlineEstimator:
             x[free] = np.linalg.lstsq(solution.triangle[:, free], z, rcond=None)[0]
         x = x - self._in_unknowns(self._payload)
         covariance = self._covariance(recursion)
-        state = self._state(recursion, covariance)
+        state = self._learning.verdict(recursion, covariance,
+                                       unsettled=self._outliers.unsettled)
         if state == EstimateState.CONVERGED:
             x = self._possible_values(x, covariance, free)
         sure = excited_unknowns(np.sqrt(np.diag(covariance)), recursion.prior, ~free)

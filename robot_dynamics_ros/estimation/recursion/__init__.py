@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive least squares for streams: updates, outliers, standard deviations, convergence."""
+"""Recursive least squares for streams: updates, outliers, standard deviations, learning state."""

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from robot_dynamics_ros import chain_from_urdf, compile_model
+from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -17,6 +20,12 @@ def description():
 def planar():
     """Return the description of an arm with two joints: quick to load."""
     return (ROOT / 'urdf' / 'planar_2r.urdf').read_text(encoding='utf-8')
+
+
+@pytest.fixture
+def true_model(planar):
+    """Return the robot that the description is wrong about."""
+    return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The identification node: learns, tells, keeps, and stays up whatever comes in."""
+"""The identification node: learns, tells, and stays up whatever comes in."""
 
-import os
 import re
 import sys
 
@@ -14,7 +13,8 @@ skip_without_ros()
 from geometry_msgs.msg import WrenchStamped
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import SetBool
+from support.identification_node import LEARNED, STATE, answer, move, torque, trigger
 from support.messages import (
     JOINTS,
     diagnostics,
@@ -28,56 +28,15 @@ from support.tolerances import assert_close
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros import chain_from_urdf, compile_model
-from robot_dynamics_ros.estimation.parameters.parameters_file import read_parameters
 from robot_dynamics_ros.nodes.identification import IdentificationNode
-from robot_dynamics_ros.nodes.support.conversion import estimate_from_message, stamp
-from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
+from robot_dynamics_ros.nodes.support.conversion import stamp
 
 pytestmark = pytest.mark.ros
-
-STATE = (0.3, -0.5), (1.0, -2.0), (3.0, 0.5)
-#: What is learned of noiseless data in twenty seconds, relative torque error.
-LEARNED = 0.01
-
-
-@pytest.fixture
-def true_model(planar):
-    return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))
 
 
 @pytest.fixture
 def node(make_node, planar):
     return make_node(IdentificationNode, robot_description=planar)
-
-
-def move(node, model, duration=20.0, start=1.0, change=lambda message: None):
-    """Show the node a moving robot, every 7th joint state changed; return how many these are."""
-    changed = 0
-    for k, sample in enumerate(swinging_samples(model, duration, start=start)):
-        message = joint_state_message(sample.time, sample.q, sample.qd, sample.effort)
-        if k % 7 == 3:
-            change(message)
-            changed += 1
-        node.receive(message)
-    return changed
-
-
-def answer(node, wanted=''):
-    response = node.call(GetMlc.Request(set=wanted))
-    assert response.success, response.message
-    return response.mlc
-
-
-def torque(node):
-    """Return the torque of what was learned."""
-    model = compile_model(node.robot.chain)
-    estimate = estimate_from_message(answer(node), model.mlc)
-    model.swap(estimate.mlc.values, estimate.joint_physics)
-    return model.torque(*STATE)
-
-
-def trigger(node, service):
-    return node.call(Trigger.Request(), service)
 
 
 def tell(node):
@@ -267,70 +226,6 @@ def test_reset_forgets_and_enable_freezes(node, true_model):
     assert answer(node).state == MlcSet.FROM_URDF
 
 
-def test_save_writes_a_file_that_can_be_read(make_node, planar, true_model, tmp_path):
-    path = tmp_path / 'parameters.yaml'
-    node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path))
-    move(node, true_model, 20.0)
-    response = trigger(node, '~/save')
-    assert (response.success, response.message) == (True, str(path))
-    back = read_parameters(path, node.robot.chain)
-    np.testing.assert_array_equal(back.mlc.values, answer(node).values)
-
-
-def test_it_is_saved_at_the_end_where_that_is_wanted(make_node, planar, true_model, tmp_path):
-    path = tmp_path / 'parameters.yaml'
-    node = make_node(IdentificationNode, robot_description=planar, parameters_file=str(path),
-                     save_at_end=True)
-    move(node, true_model, 3.0)
-    seen = answer(node).samples
-    node.trigger_deactivate()
-    assert read_parameters(path, node.robot.chain).samples == seen > 0
-
-
-def test_save_needs_a_file(node):
-    response = trigger(node, '~/save')
-    assert not response.success
-    assert 'parameters_file' in response.message
-
-
-def test_a_restarted_node_resumes_from_its_checkpoint(make_node, planar, true_model, tmp_path):
-    path = tmp_path / 'state.npz'
-    settings = {'robot_description': planar, 'checkpoint_file': str(path)}
-    node = make_node(IdentificationNode, **settings)
-    move(node, true_model, 20.0)
-    node.tick(node.settings.checkpoint_period)
-    again = make_node(IdentificationNode, **settings)
-    assert answer(again).samples == answer(node).samples
-    assert_close(torque(again), torque(node), 1e-12)
-    assert trigger(again, '~/reset').success
-    assert not path.exists()
-
-
-def test_a_checkpoint_that_does_not_fit_is_left_alone(make_node, planar, description, true_model,
-                                                      tmp_path):
-    path = tmp_path / 'state.npz'
-    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    move(node, true_model, 3.0)
-    node.trigger_deactivate()
-    assert path.exists(), 'kept at the end'
-    other = make_node(IdentificationNode, robot_description=description,
-                      checkpoint_file=str(path))
-    assert answer(other).samples == 0
-    assert other.diagnostics.counted('refused checkpoints') == 1
-    path.write_bytes(b'half a file')
-    third = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    assert third.diagnostics.counted('refused checkpoints') == 1
-
-
-def test_a_checkpoint_that_cannot_be_written_does_not_end_the_node(make_node, planar, true_model,
-                                                                   tmp_path):
-    node = make_node(IdentificationNode, robot_description=planar,
-                     checkpoint_file=str(tmp_path / 'nowhere' / 'state.npz'))
-    move(node, true_model, 3.0)
-    node.tick(node.settings.checkpoint_period)
-    assert node.diagnostics.counted('failed checkpoints') == 1
-
-
 def test_a_payload_that_is_told_is_no_part_of_the_arm(node, true_model):
     message = payload_message(3.0, true_model.chain.tip, (0.1, 0.0, 0.0))
     node.receive(message)
@@ -408,38 +303,6 @@ def test_an_unknown_set_and_a_node_without_robot_are_answered(make_node, node):
     assert told == []
 
 
-@pytest.mark.parametrize('content', [b'', b'half a file', b'PK\x03\x04', b'\x93NUMPY\x01\x00'])
-def test_a_damaged_checkpoint_is_kept_aside_and_learning_starts_from_the_urdf(
-        make_node, planar, true_model, tmp_path, content):
-    path = tmp_path / 'state.npz'
-    path.write_bytes(content)
-    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    assert node.diagnostics.counted('refused checkpoints') == 1
-    assert not path.exists()
-    assert (tmp_path / 'state.npz.damaged').read_bytes() == content
-    assert answer(node).state == MlcSet.FROM_URDF
-    move(node, true_model, 3.0)
-    node.trigger_deactivate()
-    assert path.exists(), 'learning goes on as if there had been none'
-
-
-def test_a_checkpoint_with_any_bit_flipped_does_not_end_the_node(make_node, planar, true_model,
-                                                                 tmp_path, rng):
-    path = tmp_path / 'state.npz'
-    settings = {'robot_description': planar, 'checkpoint_file': str(path)}
-    node = make_node(IdentificationNode, **settings)
-    move(node, true_model, 3.0)
-    node.trigger_deactivate()
-    whole = path.read_bytes()
-    for _ in range(20):
-        damaged = bytearray(whole)
-        damaged[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
-        path.write_bytes(bytes(damaged) if rng.random() < 0.5 else
-                         whole[:rng.integers(len(whole))])
-        again = make_node(IdentificationNode, **settings)
-        assert np.all(np.isfinite(answer(again).values))
-
-
 @pytest.mark.parametrize('value', [1e155, -1e308, 1e10])
 def test_a_joint_state_where_no_joint_can_be_is_dropped(node, true_model, value):
     def far(message):
@@ -450,16 +313,3 @@ def test_a_joint_state_where_no_joint_can_be_is_dropped(node, true_model, value)
     assert node.diagnostics.counted('dropped joint states') == changed
     assert node.diagnostics.counted('unforeseen errors') == 0
     assert_close(torque(node), true_model.torque(*STATE), LEARNED)
-
-
-def test_a_checkpoint_file_that_is_a_device_is_neither_moved_nor_replaced(make_node, planar,
-                                                                          true_model, tmp_path):
-    path = tmp_path / 'pipe'  # stands for /dev/null
-    os.mkfifo(path)
-    node = make_node(IdentificationNode, robot_description=planar, checkpoint_file=str(path))
-    move(node, true_model, 3.0)
-    node.tick(node.settings.checkpoint_period)
-    assert trigger(node, '~/reset').success
-    assert path.is_fifo()
-    assert [each.name for each in tmp_path.iterdir() if 'pipe' in each.name] == ['pipe']
-    assert node.diagnostics.counted('failed checkpoints') == 1

@@ -37,16 +37,10 @@ from robot_dynamics_ros.nodes.support.conversion import (
     trajectory_from_message,
 )
 from robot_dynamics_ros.nodes.support.parameter_source import RECONSIDER, STEP
-from robot_dynamics_ros.simulation.parameter_error import with_parameter_error
 
 pytestmark = pytest.mark.ros
 
 Q, QD, QDD = [0.3, -0.5], [1.0, -2.0], [3.0, 0.5]
-
-
-@pytest.fixture
-def true_model(planar):
-    return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))
 
 
 @pytest.fixture

@@ -23,6 +23,11 @@ def planar():
 
 
 @pytest.fixture
+def model(planar):
+    return compile_model(chain_from_urdf(planar))
+
+
+@pytest.fixture
 def true_model(planar):
     """Return the robot that the description is wrong about."""
     return compile_model(with_parameter_error(chain_from_urdf(planar), 0.3, seed=3))

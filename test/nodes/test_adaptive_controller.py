@@ -25,7 +25,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
-from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
 
@@ -50,11 +49,6 @@ def node(make):
 @pytest.fixture
 def commands(node):
     return published(node, '/commands')
-
-
-@pytest.fixture
-def model(planar):
-    return compile_model(chain_from_urdf(planar))
 
 
 def see(node, position=Q, velocity=(0.0, 0.0)):

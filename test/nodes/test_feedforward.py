@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The feedforward node: what it answers, what it refuses, and that it never sends nonsense."""
 
-import sys
-
 import numpy as np
 import pytest
 from support.availability import skip_without_ros
@@ -13,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 from support.messages import (
     JOINTS,
+    dropped,
     joint_state_message,
     motion_message,
     payload_message,
@@ -29,10 +27,8 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros import chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.errors import ParameterError
-from robot_dynamics_ros.nodes import feedforward
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
-from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
 
 pytestmark = pytest.mark.ros
 
@@ -48,15 +44,6 @@ def node(make_node, planar):
 @pytest.fixture
 def output(node):
     return published(node, '/joint_trajectory')
-
-
-@pytest.fixture
-def model(planar):
-    return compile_model(chain_from_urdf(planar))
-
-
-def dropped(node):
-    return node.diagnostics.counted('dropped trajectories')
 
 
 def test_every_point_has_the_torque_of_the_model(node, output, model):
@@ -324,112 +311,6 @@ def test_bad_joint_states_are_dropped_and_counted(node):
     assert node.diagnostics.counted('dropped joint states') == 5
 
 
-@pytest.fixture
-def streaming(make_node, planar):
-    return make_node(FeedforwardNode, robot_description=planar, mode='stream',
-                     joint_state_timeout=10.0)
-
-
-def test_a_stream_commands_the_torque_of_the_trajectory(streaming, model):
-    commands = published(streaming, '/commands')
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert not commands, 'nothing before the first trajectory'
-    streaming.receive(joint_state_message(streaming.now, REST))
-    streaming.receive(motion_message(start=streaming.now - 10.0, duration=20.0))
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    torque = np.array(commands[0].data)
-    sample = trajectory_from_message(motion_message(duration=20.0)).sample(
-        10.0 + np.linspace(0.0, 8.0, 400))
-    candidates = model.torque(sample.q, sample.qd, sample.qdd)
-    assert np.abs(candidates - torque).max(axis=1).min() < 0.05 * np.abs(torque).max()
-
-
-@pytest.mark.parametrize('ending', ['empty', 'refused', 'deactivated', 'clock'])
-def test_a_stream_ends_with_the_weight_of_the_arm(streaming, model, ending):
-    commands = published(streaming, '/commands')
-    streaming.receive(joint_state_message(streaming.now, (0.1, 0.1)))
-    streaming.receive(motion_message(start=streaming.now))
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    if ending == 'empty':
-        streaming.receive(JointTrajectory())
-        streaming.tick(1.0 / streaming.settings.stream_rate)
-    elif ending == 'refused':
-        streaming.receive(motion_message(goal=(np.nan, 0.0)))
-        streaming.tick(1.0 / streaming.settings.stream_rate)
-    elif ending == 'deactivated':
-        streaming.trigger_deactivate()
-    else:
-        streaming.clock_set_back()
-        streaming.receive(joint_state_message(1.0, (0.1, 0.1)))
-        streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert_close(np.array(commands[-1].data), model.gravity_torque([0.1, 0.1]),
-                 OTHER_IMPLEMENTATION)
-
-
-def test_a_stream_does_not_start_without_joint_states(streaming):
-    commands = published(streaming, '/commands')
-    streaming.receive(motion_message())
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert not commands
-    assert dropped(streaming) == 1
-
-
-def test_a_stream_does_not_start_far_from_the_robot(streaming):
-    commands = published(streaming, '/commands')
-    streaming.receive(joint_state_message(streaming.now, (3.0, 0.0)))
-    streaming.receive(motion_message(start=streaming.now))
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert not commands
-    assert dropped(streaming) == 1
-
-
-@pytest.mark.parametrize('goal', [(9.0, 0.0), (2.5, 0.0)], ids=['position', 'velocity'])
-def test_a_stream_does_not_start_a_motion_beyond_the_limits(make_node, planar, goal):
-    node = make_node(FeedforwardNode, robot_description=planar.replace('"6"', '"4"'),
-                     mode='stream', joint_state_timeout=10.0)
-    commands = published(node, '/commands')
-    node.receive(joint_state_message(node.now, REST))
-    node.receive(motion_message(start=node.now, goal=goal))
-    node.tick(1.0 / node.settings.stream_rate)
-    assert not commands
-    assert dropped(node) == 1
-
-
-def test_lost_tracking_ends_a_stream_and_is_told(streaming, model):
-    commands = published(streaming, '/commands')
-    streaming.receive(joint_state_message(streaming.now, REST))
-    streaming.receive(motion_message(start=streaming.now))
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    streaming.receive(joint_state_message(streaming.now, (1.0, 0.0)))
-    streaming.tick(1.0 / streaming.settings.stream_rate)
-    assert_close(np.array(commands[-1].data), model.gravity_torque([1.0, 0.0]),
-                 OTHER_IMPLEMENTATION)
-    assert streaming.diagnostics.counted('ends of control') == 1
-
-
-@pytest.mark.parametrize('form', [serialize_message, lambda message: message],
-                         ids=['bytes', 'message'])
-def test_a_trajectory_counts_from_its_receipt_however_long_reading_takes(
-        make_node, planar, monkeypatch, form):
-    node = make_node(FeedforwardNode, now=100.0, robot_description=planar, mode='stream')
-    commands = published(node, '/commands')
-    node.receive(joint_state_message(100.0, REST))
-
-    def slowly(*arguments):
-        type(node).now = 105.0
-        return received_trajectory(*arguments)
-
-    monkeypatch.setattr(feedforward, 'received_trajectory', slowly)
-    subscription = next(each for each in node.subscriptions if each.msg_type is JointTrajectory)
-    assert subscription.raw
-    subscription.callback(form(motion_message()))
-    assert dropped(node) == 0
-    type(node).now = 100.01
-    node.tick(1.0 / node.settings.stream_rate)
-    assert len(commands) == 1
-    assert node.diagnostics.counted('ends of control') == 0
-
-
 @pytest.mark.parametrize('mode', ['trajectory', 'stream'])
 def test_more_points_than_allowed_are_refused(make_node, planar, mode):
     node = make_node(FeedforwardNode, robot_description=planar, mode=mode, maximum_points=10,
@@ -453,82 +334,3 @@ def test_a_node_that_was_cleaned_up_in_motion_can_be_configured_again(make_node,
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
     assert node.diagnostics.counted('unforeseen errors') == 0
-
-
-class RelayingNode(FeedforwardNode):
-    """A feedforward node where control_msgs is not installed."""
-
-    def action_type(self):
-        return pytest.importorskip('robot_dynamics_test_interfaces.action',
-                                   reason='make setup').FollowJointTrajectory
-
-
-@pytest.fixture
-def relayed(ros, make_node, planar):
-    """Return a node whose goal is at a controller, the controller, and the client's handle."""
-    from rclpy.action import ActionClient
-    from support.controller import Controller
-
-    node = make_node(RelayingNode, robot_description=planar, controller_action='jtc/follow',
-                     blend_time=0.0, joint_state_timeout=10.0)
-    kind = node.action_type()
-    controller = Controller(ros.node, kind, 'jtc/follow')
-    client = ActionClient(ros.node, kind, 'feedforward/follow_joint_trajectory')
-
-    def accepted():
-        sent = client.send_goal_async(kind.Goal(trajectory=motion_message()))
-        ros.spin_until(sent.done, 'the answer to the goal')
-        return sent.result() if sent.result().accepted else None
-
-    with ros.spinning(node):
-        ros.spin_until(client.server_is_ready, 'the action of the relay')
-        handle = ros.spin_until(accepted, 'a relay that has found the controller')
-        ros.spin_until(lambda: controller.goals, 'the goal at the controller')
-        yield node, controller, handle
-        node.trigger_cleanup()
-        ros.spin_until(lambda: not client.server_is_ready(), 'the end of the action')
-    client.destroy()
-    controller.close()
-
-
-def test_a_goal_is_relayed_with_the_efforts_of_the_model(ros, relayed, model):
-    node, controller, handle = relayed
-    filled = trajectory_from_message(controller.goals[0].trajectory, with_efforts=True)
-    assert_close(filled.efforts, model.torque(filled.positions, filled.velocities,
-                                              filled.accelerations), OTHER_IMPLEMENTATION)
-    output = published(node, '/joint_trajectory')
-    result = handle.get_result_async()
-    node.trigger_deactivate()
-    ros.spin_until(result.done, 'the end of the goal when the node comes to rest')
-    assert result.result().result.error_string == 'stopped: the node comes to rest'
-    assert_close(np.array(output[0].points[-1].effort),
-                 model.gravity_torque(np.array(output[0].points[-1].positions)),
-                 OTHER_IMPLEMENTATION)
-    controller.end(0, 'succeed')
-
-
-@pytest.mark.parametrize('how', ['abort', 'succeed'])
-def test_the_weight_is_held_after_a_goal_that_was_dropped(ros, relayed, model, how):
-    node, controller, handle = relayed
-    node.receive(joint_state_message(node.now, (0.3, 0.4)))
-    output = published(node, '/joint_trajectory')
-    result = handle.get_result_async()
-    controller.end(0, how)
-    ros.spin_until(result.done, 'the end of the goal')
-    assert len(output) == (how == 'abort')
-    for message in output:
-        assert list(message.points[0].positions) == [0.3, 0.4]
-        assert_close(np.array(message.points[0].effort), model.gravity_torque([0.3, 0.4]),
-                     OTHER_IMPLEMENTATION)
-    node.trigger_deactivate()
-
-
-def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, planar,
-                                                                    monkeypatch):
-    monkeypatch.setitem(sys.modules, 'control_msgs', None)
-    for mode, message in (('stream', 'goes with mode trajectory'),
-                          ('trajectory', 'needs the package control_msgs')):
-        node = make_node(FeedforwardNode, start=False, robot_description=planar, mode=mode,
-                         controller_action='jtc/follow_joint_trajectory')
-        assert node.trigger_configure() != TransitionCallbackReturn.SUCCESS
-        assert message in node.diagnostics.status().message

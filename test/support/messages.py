@@ -29,6 +29,11 @@ def diagnostics(node):
     return {each.key: each.value for each in node.diagnostics.status().values}
 
 
+def dropped(node):
+    """Return how many trajectories a node has dropped."""
+    return node.diagnostics.counted('dropped trajectories')
+
+
 def assert_brakes(message):
     """Assert that a trajectory comes to rest within half a second."""
     brake = trajectory_from_message(message)

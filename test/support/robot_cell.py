@@ -3,12 +3,30 @@
 
 import numpy as np
 import pytest
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
 from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
-from support.messages import published
+from support.messages import JOINTS, published, trajectory_message
 
 PERIOD = 0.01  # of joint states and controller states [s]
+GAINS = {'p': [400.0, 150.0], 'i': [400.0, 150.0], 'd': [60.0, 15.0]}
+REST = [0.0, 0.0]
+STOP = JointTrajectory(joint_names=list(JOINTS))
+
+
+def moves(start, goal, *, time=1.5, at=0.0, stamp=0.0):
+    """Return a trajectory from rest to rest."""
+    rest = [0.0] * len(start)
+    return trajectory_message([
+        {'time': at, 'positions': list(start), 'velocities': rest, 'accelerations': rest},
+        {'time': at + time, 'positions': list(goal), 'velocities': rest, 'accelerations': rest}],
+        start=stamp)
+
+
+def stays(q):
+    """Return a trajectory of a single point."""
+    return trajectory_message([{'time': 0.0, 'positions': list(q)}])
 
 
 def state_type():

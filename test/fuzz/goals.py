@@ -108,7 +108,7 @@ class Cell:
             each.cancel_goal_async()
         self.node._relay.cancel()
         self.until(lambda: len(self.results) == len(self.handles), 'the ends of all goals')
-        assert not self.node._relay._goals
+        assert not self.node._relay.busy
         self._nothing_unforeseen()
 
     def _answered(self, future):

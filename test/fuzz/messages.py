@@ -174,7 +174,7 @@ class Attack:
 
     def _parameter(self):
         random = self.random
-        known = ['use_sim_time_', *self.node._parameters]
+        known = ['use_sim_time_', *self.node.get_parameters_by_prefix('')]
         name = random.choice([each for each in known if each != 'use_sim_time'])
         value = ParameterValue(type=random.randrange(ParameterType.PARAMETER_STRING_ARRAY + 2),
                                double_value=random.choice(NUMBERS),

@@ -61,16 +61,16 @@ def install(name: str, tools: Tools, *more: str) -> None:
 
 
 def peers(tools: Tools) -> list[str]:
-    """Return the peers with their versions."""
+    """Return the peers with their versions, and options of pip where one needs them."""
     lines = tools.peers.read_text().splitlines() if tools.peers is not None else []
     return [line.strip() for line in lines if line.strip() and not line.strip().startswith('#')]
 
 
 def install_peers(tools: Tools) -> None:
-    """Install every peer for which there is a wheel."""
+    """Install every peer for which there is a wheel, or what its line says."""
     for peer in peers(tools):
         try:
-            install(f'peer_{peer.partition("=")[0]}', tools, peer)
+            install(f'peer_{peer.partition("=")[0]}', tools, *peer.split())
         except SystemExit as failure:
             if not isinstance(failure.code, str):  # the set-up itself was told to end
                 raise

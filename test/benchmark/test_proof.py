@@ -328,10 +328,11 @@ def set_up_tools(monkeypatch, tmp_path):
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, 'ROOT', tmp_path)
     monkeypatch.setattr(module.set_up, 'check_machine', lambda: None)
-    module.ran = []
+    module.ran, module.commands = [], {}
 
     def run(name, *words):
         module.ran.append(name)
+        module.commands[name] = words
         if name == 'venv':
             module.set_up.PYTHON.parent.mkdir(exist_ok=True)
             module.set_up.PYTHON.touch()
@@ -356,6 +357,12 @@ def test_every_target_gets_an_environment_of_its_own(set_up_tools, tmp_path, nam
     assert bool(peers) == bool(installed) and set(installed) <= peers
     makefile = (ROOT / 'Makefile').read_text()
     assert f'set_up_tools.py {name}\n' in makefile and f'.venv-{name}/bin/python' in makefile
+
+
+def test_a_peer_whose_own_requirement_has_no_wheel_gets_it_from_source(set_up_tools):
+    assert set_up_tools.main(['peers']) == 0
+    words = set_up_tools.commands['peer_figaroh']
+    assert words[-1] == '--no-binary=picos' and words[-2].startswith('figaroh==')
 
 
 def test_an_engine_that_cannot_be_installed_is_left_out_and_tried_again(set_up_tools, capsys):

@@ -165,7 +165,7 @@ class FrictionData:
         viscous, _, coulomb, static, loaded, asymmetry = x.T
         odd = (loaded < 0.0) | (np.abs(asymmetry) > np.maximum(viscous, 0.0)) | (
             (static != 0.0) & (coulomb + static < 0.0))
-        sizes = np.sqrt(np.diag(gram.sum(axis=0)))
+        sizes = np.linalg.norm(columns, axis=0)
         adds = sizes[places[:, 3:]] * np.abs(x[:, 3:])
         odd |= np.any((x[:, 3:] != 0.0) & (adds < _SMALL * sizes[_TORQUE]), axis=1)
         return squares if exact else np.where((odd & ~plain)[:, None], np.inf, squares)

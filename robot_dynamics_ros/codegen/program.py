@@ -125,6 +125,21 @@ class Program:
         return Operations(sum(kind in (MULTIPLY, DIVIDE) for kind in kinds),
                           sum(kind == ADD for kind in kinds))
 
+    @cached_property
+    def early_functions(self) -> list[int]:
+        """Functions of the body that need no other one's value: all sines, most others."""
+        early: list[int] = []
+        later: set[int] = set()
+        for i in self.body:
+            entry = self.graph.entries[i]
+            is_function = entry.kind in ELEMENTARY and entry.kind != 'fabs'
+            if later.intersection(entry.operands):
+                later.add(i)
+            elif is_function:
+                early.append(i)
+                later.add(i)
+        return early
+
     def functions(self, *kinds: str) -> list[int]:
         """Return the entries of the body that are functions of these kinds (default: any)."""
         wanted = kinds or ELEMENTARY

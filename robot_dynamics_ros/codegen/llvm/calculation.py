@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, MULTIPLY, NUMBER
+from robot_dynamics_ros.codegen.graph import ADD, DIVIDE, MULTIPLY, NUMBER, Entry
 from robot_dynamics_ros.codegen.llvm.functions import (
     LARGEST_ANGLE,
     exponential,
@@ -25,7 +25,7 @@ class Calculation:
 
     :param program: the program.
     :param lanes: what the program calculates with.
-    :param vector: what sines and cosines are calculated with; wider for a single state.
+    :param vector: what early functions are calculated with; wider for a single state.
     """
 
     def __init__(self, program: Program, lanes: Lanes, vector: Lanes) -> None:
@@ -55,44 +55,63 @@ class Calculation:
         elif entry.kind == 'fabs':
             value = self._lanes.absolute(left)
         else:
-            function = {'tanh': hyperbolic_tangent, 'exp': exponential}[entry.kind]
-            argument = left if entry.sign > 0 else self._lanes.negative(left)
-            value = function(self._lanes, argument)
+            value = self._function(self._lanes, entry.kind, self._argument(entry))
         self.values[index] = value
         return value
 
-    def sines(self) -> str | None:
-        """Write all sines and cosines; return whether an angle is too large for that."""
+    def _argument(self, entry: Entry) -> str:
+        """Return the argument of an elementary function."""
+        value = self.operand(entry.left)
+        return value if entry.sign > 0 else self._lanes.negative(value)
+
+    @staticmethod
+    def _function(lanes: Lanes, kind: str, argument: str) -> str:
+        return {'tanh': hyperbolic_tangent, 'exp': exponential}[kind](lanes, argument)
+
+    def early(self) -> str | None:
+        """Write all early functions; return whether an angle is too large for that."""
         program = self._program
-        wanted = program.functions('sin', 'cos')
-        arguments = sorted({program.entry(i).left for i in wanted})
-        self._arguments(arguments)
-        per_vector, lines = self._vector.width // self._lanes.width, self._vector.lines
+        found: dict[tuple[str, int, int], list[int]] = {}
+        for index in program.early_functions:
+            entry = program.entry(index)
+            kind = 'angle' if entry.kind in ('sin', 'cos') else entry.kind
+            found.setdefault((kind, entry.left, entry.sign), []).append(index)
+        self._arguments({left for _, left, _ in found})
+        per_vector = self._vector.width // self._lanes.width
         too_large: str | None = None
-        for start in range(0, len(arguments), per_vector):
-            part = arguments[start:start + per_vector]
-            angle = self.operand(part[0])
-            if per_vector > 1:
-                angle = self._vector.packed([self.operand(index) for index in part])
-            size = self._vector.absolute(angle)
-            # an infinite angle is not too large: its sine is NaN, as it has to be
-            beyond = lines.new(
-                f'and {self._vector.truth} '
-                f'{self._vector.greater(size, self._vector.number(LARGEST_ANGLE))}, '
-                f'{self._vector.greater(self._vector.number(math.inf), size)}')
-            too_large = beyond if too_large is None else lines.new(
-                f'or {self._vector.truth} {too_large}, {beyond}')
-            results = dict(zip(('sin', 'cos'), sine_cosine(self._vector, angle)))
-            for i in wanted:
-                entry = program.entry(i)
-                if entry.left in part:
-                    result = results[entry.kind]
-                    self.values[i] = (self._vector.lane(result, part.index(entry.left))
-                                      if per_vector > 1 else result)
+        for kind in ('angle', 'tanh', 'exp'):
+            wanted = [indices for key, indices in sorted(found.items()) if key[0] == kind]
+            for start in range(0, len(wanted), per_vector):
+                part = wanted[start:start + per_vector]
+                argument = self._vector.packed(
+                    [self._argument(program.entry(indices[0])) for indices in part]
+                ) if per_vector > 1 else self._argument(program.entry(part[0][0]))
+                if kind == 'angle':
+                    too_large = self._beyond(argument, too_large)
+                    results = dict(zip(('sin', 'cos'), sine_cosine(self._vector, argument)))
+                else:
+                    results = {kind: self._function(self._vector, kind, argument)}
+                for lane, indices in enumerate(part):
+                    for index in indices:
+                        result = results[program.entry(index).kind]
+                        self.values[index] = (self._vector.lane(result, lane)
+                                              if per_vector > 1 else result)
         return too_large
 
+    def _beyond(self, angle: str, too_large: str | None) -> str:
+        """Return whether this angle, or one before, is too large."""
+        lines, vector = self._vector.lines, self._vector
+        size = vector.absolute(angle)
+        # an infinite angle is not too large: its sine is NaN, as it has to be
+        beyond = lines.new(f'and {vector.truth} '
+                           f'{vector.greater(size, vector.number(LARGEST_ANGLE))}, '
+                           f'{vector.greater(vector.number(math.inf), size)}')
+        if too_large is None:
+            return beyond
+        return lines.new(f'or {vector.truth} {too_large}, {beyond}')
+
     def _arguments(self, arguments: Collection[int]) -> None:
-        """Write what the angles follow from, for example q + theta."""
+        """Write what the arguments follow from, for example q + theta."""
         needed = set(arguments)
         for index in reversed(self._program.body):
             if index in needed:

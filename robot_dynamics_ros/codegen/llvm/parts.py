@@ -4,7 +4,8 @@ Long programs as LLVM source: many functions of bounded size instead of one.
 
 LLVM's time for a function grows faster than its length: 190,000 operations take a minute at once
 and a few seconds in parts. What one part calculates and another one needs is kept in an array,
-whose places are used again once nobody needs their value; so are inputs, sines and results.
+whose places are used again once nobody needs their value; so are inputs, results and the values of
+early functions.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Layout:
 
     def __init__(self, program: Program) -> None:
         """Find the last use of every value."""
-        sines = set(program.functions('sin', 'cos'))
-        body = [index for index in program.body if index not in sines]
+        early = set(program.early_functions)
+        body = [index for index in program.body if index not in early]
         self.parts = [body[start:start + PART] for start in range(0, len(body), PART)]
         self.zero = len(program.outputs)
         self.inputs = self.zero + 1
@@ -60,7 +61,7 @@ class Layout:
                 self.places[index] = starts[entry.name] + int(entry.value)
         #: Number of places.
         self.size = first
-        for index in sines:
+        for index in early:
             self.places[index] = self._new_place()
         self._keep(program)
 
@@ -118,7 +119,7 @@ class _Part(Calculation):
 
 def in_parts(program: Program, layout: Layout, width: int, *, batch: bool) -> Iterator[str]:
     """
-    Yield the parts: ``@angles`` for sines and cosines, and ``@part0``, ``@part1``, ...
+    Yield the parts: ``@early`` for early functions, and ``@part0``, ``@part1``, ...
 
     :param width: number of doubles that the machine handles at once.
     """
@@ -134,9 +135,9 @@ def in_parts(program: Program, layout: Layout, width: int, *, batch: bool) -> It
         lines.text.append(f'define internal {kind} @{name}(ptr %work, ptr %k) nounwind {{')
         return _Part(program, layout, Lanes(lines, own), Lanes(lines, width)), lines
 
-    part, lines = new('angles', 'i1')
-    too_large = part.sines()
-    for index in program.functions('sin', 'cos'):
+    part, lines = new('early', 'i1')
+    too_large = part.early()
+    for index in program.early_functions:
         part.store(part.values[index], layout.places[index])
     for index in results.keys() - calculated:  # an angle, an input or a parameter
         for place, sign in results[index]:
@@ -216,7 +217,7 @@ def _write_inputs(program: Program, layout: Layout, lanes: Lanes, values: list[s
 
 
 def _write_calls(lines: Lines, layout: Layout, size: int) -> None:
-    lines.add('%beyond_angle = call i1 @angles(ptr %work, ptr %k)')
+    lines.add('%beyond_angle = call i1 @early(ptr %work, ptr %k)')
     lines.add('br i1 %beyond_angle, label %too_large, label %calls')
     lines.text.append('too_large:')
     free(lines, size)

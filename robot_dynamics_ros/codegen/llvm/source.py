@@ -41,7 +41,7 @@ class _Body:
         Write the body.
 
         :param lanes: what the program calculates with.
-        :param vector: what sines and cosines are calculated with; wider for a single state.
+        :param vector: what early functions are calculated with; wider for a single state.
         :param inputs: value of every input by name and place.
         :param constants: values k0, k1, ... and last the zero that is NaN for bad parameters.
         """
@@ -54,7 +54,7 @@ class _Body:
         zero = constants[-1]
         for value in inputs.values():
             zero = self._sum('fadd', zero, lanes.operation('fmul', value, lanes.number(0.0)))
-        self.too_large = calculation.sines()
+        self.too_large = calculation.early()
         for index in program.body:
             if index not in calculation.values:
                 calculation.calculate(index)

@@ -41,7 +41,7 @@ from robot_dynamics_ros.dynamics.recursions.derivatives import (
 )
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     FactoredMatrix,
-    linear_recursion,
+    customized_recursion,
     solve_from_tip,
 )
 from robot_dynamics_ros.dynamics.recursions.kinematics import link_velocities
@@ -220,9 +220,9 @@ class Equations:
         """Return the accelerations for which `torque` is tau."""
         effort = self.carried_load()
         if self._long and not self.form.coupled and not self.chain.followers:
-            return linear_recursion(self._frames, self._links, self.inputs['qd'], effort,
-                                    gravity_vector(self.chain), self._wrench,
-                                    self.parameter('rotor', len(effort)))
+            return customized_recursion(self._frames, self._links, self.inputs['qd'], effort,
+                                        gravity_vector(self.chain), self._wrench,
+                                        self.parameter('rotor', len(effort)))
         bias = self._rigid(self._rates('qd'))
         return solve_from_tip(self.mass_matrix(), [t - b for t, b in zip(effort, bias)])
 

@@ -22,6 +22,7 @@ from robot_dynamics_ros.dynamics.recursions.body import Body, bodies
 from robot_dynamics_ros.dynamics.recursions.composite import inertia_constants
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,
+    customized_recursion,
     linear_recursion,
 )
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
@@ -88,6 +89,8 @@ RECURSIONS = {
         F, inertia_constants(F, P), g),
     'by_mass_matrix': lambda c, F, P, qd, qdd, g, wrap: by_mass_matrix(F, P, qd, qdd, g),
     'linear_recursion': lambda c, F, P, qd, qdd, g, wrap: linear_recursion(F, P, qd, qdd, g),
+    'customized_recursion': lambda c, F, P, qd, qdd, g, wrap: customized_recursion(
+        F, P, qd, qdd, g),
 }
 
 

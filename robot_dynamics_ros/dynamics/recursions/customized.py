@@ -17,7 +17,7 @@ parallel, where the third column is zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from robot_dynamics_ros.dynamics.recursions.motion import (
@@ -65,8 +65,15 @@ def customized_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar],
     :param gravity: gravitational acceleration in E_0 [m/s^2].
     :param third_column: n flags: carry the third column of U instead of omega_dot.
     """
+    return list(_motions(frames, qd, qdd, gravity, third_column))
+
+
+def _motions(frames: Sequence[JointFrame], qd: Sequence[Scalar], qdd: Sequence[Scalar],
+             gravity: Vector, third_column: ThirdColumn) -> Iterator[LinkMotion]:
+    """Yield them one by one: what is made of one at once need not be kept until later."""
     motion = [LinkMotion(ZERO, ZERO, negate(gravity), (ZERO, ZERO, ZERO), ZERO)]
     chosen = third_column or [0.0 in (frame.sb, frame.cb) for frame in frames[1:]]
+    yield motion[0]
     parallel = [True]  # all axes on the way to a link
     for whole, speed, rate, use_column in zip(frames[1:], qd, qdd, chosen):
         parent, frame = motion[whole.parent], whole.inner
@@ -101,7 +108,7 @@ def customized_motion(frames: Sequence[JointFrame], qd: Sequence[Scalar],
             double = speed + speed
             acceleration = add(acceleration, (wy * double, -(wx * double), rate))  # (9.87)
         motion.append(LinkMotion(omega, omega_dot, acceleration, U, products))
-    return motion
+        yield motion[-1]
 
 
 def _from_third_column(omega: Vector, column: Vector,
@@ -148,21 +155,39 @@ def customized_newton_euler(frames: Sequence[JointFrame],
         nothing.
     :param third_column: n flags as for `customized_motion`.
     """
-    motion = customized_motion(frames, qd, qdd, gravity, third_column)
+    own = customized_wrenches(frames, parameters, qd, qdd, gravity, third_column)
     carried = wrenches_on_environment(wrench, len(frames) - 1)
     tau: list[Scalar] = []
     for i in range(len(frames) - 1, 0, -1):
-        frame, branch, parent = frames[i].inner, frames[i].branch, frames[i].parent
-        f, (mx, my, mz) = summed(link_wrench(motion[i], parameters[i - 1]),
-                                 carried[i])  # (9.91), (9.93)
-        tau.append(mz if frame.revolute else f[2])  # (9.94)
-        m = frame.to_parent((mx - frame.d * f[1], my + frame.d * f[0], mz))
-        f = frame.to_parent(f)  # (9.92)
-        m = (m[0], m[1] - frame.b * f[2], m[2] + frame.b * f[1])
-        outward = (f, m) if branch is None else moved_wrench(branch, (f, m))
-        carried[parent] = summed(outward, carried[parent])
+        frame, parent = frames[i], frames[i].parent
+        f, m = summed(own[i - 1], carried[i])  # (9.91), (9.93)
+        tau.append(m[2] if frame.revolute else f[2])  # (9.94)
+        carried[parent] = summed(wrench_at_parent(frame, (f, m)), carried[parent])
     tau.reverse()
     return tau
+
+
+def customized_wrenches(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
+                        qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector,
+                        third_column: ThirdColumn = None) -> list[Pair]:
+    """Return what moves each of the links 1..n alone; parameters are those of the torque."""
+    motion = _motions(frames, qd, qdd, gravity, third_column)
+    next(motion)  # of the base
+    return [link_wrench(of_link, own) for of_link, own in zip(motion, parameters)]
+
+
+def wrench_at_parent(whole: JointFrame, wrench: Pair) -> Pair:
+    """
+    Return what `moved_wrench` does, the offsets being applied one by one.
+
+    :param whole: frame of the joint, with its branch.
+    :param wrench: force and moment at its origin, in its axes.
+    """
+    frame, f, (mx, my, mz) = whole.inner, wrench[0], wrench[1]
+    m = frame.to_parent((mx - frame.d * f[1], my + frame.d * f[0], mz))
+    f = frame.to_parent(f)  # (9.92)
+    m = (m[0], m[1] - frame.b * f[2], m[2] + frame.b * f[1])
+    return (f, m) if whole.branch is None else moved_wrench(whole.branch, (f, m))
 
 
 def regrouped(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],

@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from robot_dynamics_ros.dynamics.recursions.customized import (
+    customized_wrenches,
+    wrench_at_parent,
+)
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
-from robot_dynamics_ros.dynamics.scalars.frames import JointFrame
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, TurnedFrame
 from robot_dynamics_ros.dynamics.scalars.pair import (
     ZERO_PAIR,
     LinkWrenches,
@@ -36,15 +40,14 @@ from robot_dynamics_ros.dynamics.scalars.vector import (
     add_matrices,
     cross,
     multiply,
-    multiply_matrices,
     negate,
     outer,
     scale,
-    scale_matrix,
     skew,
     symmetric,
     total,
     transpose,
+    vector,
 )
 
 
@@ -176,8 +179,8 @@ class _Inertia:
                    symmetric(XX, XY, XZ, YY, YZ, ZZ))
 
     def __add__(self, other: _Inertia) -> _Inertia:
-        return _Inertia(add_matrices(self.M, other.M), add_matrices(self.H, other.H),
-                        add_matrices(self.I, other.I))
+        return _Inertia(_symmetric_sum(self.M, other.M), add_matrices(self.H, other.H),
+                        _symmetric_sum(self.I, other.I))
 
     def times(self, twist_rate: Pair) -> Pair:
         """Return the wrench for a linear and an angular acceleration."""
@@ -191,22 +194,66 @@ class _Inertia:
             return self.H[2], self.I[2]
         return self.M[2], transpose(self.H)[2]
 
-    def without(self, wrench: Pair, factor: Scalar) -> _Inertia:
-        """Return K = J* - factor w w^T (9.117)."""
-        f, m = wrench
-        return self + _Inertia(scale_matrix(-factor, outer(f, f)),
-                               scale_matrix(-factor, outer(m, f)),
-                               scale_matrix(-factor, outer(m, m)))
+    def without(self, frame: JointFrame, wrench: Pair, part: Pair, share: Scalar) -> _Inertia:
+        """
+        Return K (9.117): what is felt of J* if the joint accelerates freely.
+
+        :param frame: frame of the joint.
+        :param wrench: J* a_j.
+        :param part: J* a_j / (a_j . J* a_j + rotor inertia).
+        :param share: of the rotor in this sum: K a_j is this times J* a_j; 0.0 without a rotor.
+        """
+        (f, m), (minus_f, minus_m) = wrench, negated(part)
+        M = _symmetric_sum(self.M, outer(minus_f, f))
+        H = add_matrices(self.H, outer(minus_m, f))
+        I = _symmetric_sum(self.I, outer(minus_m, m))  # noqa: E741 (as above)
+        f, m = scaled(share, wrench)
+        if frame.revolute:
+            return _Inertia(M, (H[0], H[1], f), _with_last(I, m))
+        return _Inertia(_with_last(M, f), transpose((*transpose(H)[:2], m)), I)
 
     def to_parent(self, frame: JointFrame) -> _Inertia:
         """Return T^T K T (9.120): the same inertia at O_(j-1) in E_(j-1)."""
-        M, H = frame.tensor_to_parent(self.M), frame.matrix_to_parent(self.H)
-        S = skew(frame.origin)
-        H_shifted = add_matrices(H, multiply_matrices(S, M))
-        # I - H S + S H^T - S M S = I + S H^T - (H + S M) S
-        carried = add_matrices(multiply_matrices(S, transpose(H)),
-                               scale_matrix(-1.0, multiply_matrices(H_shifted, S)))
-        return _Inertia(M, H_shifted, add_matrices(frame.tensor_to_parent(self.I), carried))
+        inner = frame.inner
+        result = self._shifted(2, inner.d)._turned(inner)._shifted(0, inner.b)
+        if frame.branch is None:
+            return result
+        return result._shifted(2, frame.branch.epsilon)._turned(frame.branch)
+
+    def _turned(self, frame: JointFrame | TurnedFrame) -> _Inertia:
+        return _Inertia(frame.tensor_to_parent(self.M), frame.matrix_to_parent(self.H),
+                        frame.tensor_to_parent(self.I))
+
+    def _shifted(self, k: int, length: Scalar) -> _Inertia:
+        """Return the same inertia at the point that the origin is `length` ahead of on axis k."""
+        i, j = (k + 1) % 3, (k + 2) % 3
+        M, H = self.M, [list(row) for row in self.H]
+        I = [list(row) for row in self.I]  # noqa: E741 (as above)
+        for column in range(3):  # H + S M, where S is the skew matrix of the shift
+            H[i][column] = self.H[i][column] - length * M[j][column]
+            H[j][column] = self.H[j][column] + length * M[i][column]
+        # I - H S + S H^T - S M S
+        I[i][i] = I[i][i] - length * (self.H[i][j] + H[i][j])
+        I[j][j] = I[j][j] + length * (self.H[j][i] + H[j][i])
+        I[i][j] = I[j][i] = I[i][j] + length * (H[i][i] - self.H[j][j])
+        I[i][k] = I[k][i] = I[i][k] - length * self.H[k][j]
+        I[j][k] = I[k][j] = I[j][k] + length * self.H[k][i]
+        return _Inertia(M, _matrix(H), _matrix(I))
+
+
+def _matrix(rows: Sequence[Sequence[Scalar]]) -> Matrix:
+    a, b, c = (vector(row) for row in rows)
+    return a, b, c
+
+
+def _symmetric_sum(A: Matrix, B: Matrix) -> Matrix:
+    """Return A + B, both symmetric: of B only the upper triangle is read."""
+    return symmetric(*(A[i][j] + B[i][j] for i in range(3) for j in range(i, 3)))
+
+
+def _with_last(A: Matrix, row: Vector) -> Matrix:
+    """Return a symmetric matrix with another last row and column."""
+    return symmetric(A[0][0], A[0][1], row[0], A[1][1], row[1], row[2])
 
 
 def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
@@ -242,7 +289,8 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
         effort[j] = tau[j - 1] + _along(frame, beta[j])
         if parent == 0:
             continue
-        K = J_star.without(Ja[j], inverse[j])  # (9.117)
+        K = J_star.without(frame, Ja[j], scaled(inverse[j], Ja[j]),
+                           inverse[j] * rotor[j - 1])  # (9.117)
         pushed = summed(K.times(gamma[j]), scaled(inverse[j] * effort[j], Ja[j]))
         alpha = difference(pushed, beta[j])  # (9.118)
         beta[parent] = difference(beta[parent], moved_wrench(frame, alpha))  # (9.119)
@@ -263,9 +311,76 @@ def linear_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence
     return qdd
 
 
+def customized_recursion(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],
+                         qd: Sequence[Scalar], tau: Sequence[Scalar], gravity: Vector,
+                         wrench: Pair | LinkWrenches | None = None,
+                         rotor_inertia: Sequence[Scalar] | None = None) -> list[Scalar]:
+    """
+    Return what `linear_recursion` does, with fewer operations: what generated code is made from.
+
+    The wrenches that the links need at qdd = 0 come from `customized_wrenches`. What the
+    accelerations add to them is a motion that starts from rest and without gravity, so that
+    gamma and beta are zero in (9.118) and (9.121).
+
+    :returns: the n joint accelerations; the parameters are those of `linear_recursion`.
+    """
+    n = len(tau)
+    rotor = [0.0] * n if rotor_inertia is None else rotor_inertia
+    unaccelerated = customized_wrenches(frames, parameters, qd, [0.0] * n, gravity)
+    carried = wrenches_on_environment(wrench, n)
+    J = [_Inertia.of_link(own) for own in parameters]
+    free: list[Scalar] = [0.0] * n  # acceleration along the joint while the parent is at rest
+    Ja: list[Pair] = [ZERO_PAIR] * n  # over a_j . J* a_j + rotor inertia
+    share: list[Scalar] = [0.0] * n  # of the rotor in this sum
+    for j in range(n, 0, -1):
+        frame, parent = frames[j], frames[j].parent
+        own = summed(unaccelerated[j - 1], carried[j])
+        whole = J[j - 1].along_joint(frame)
+        inverse = 1.0 / (_along(frame, whole) + rotor[j - 1])  # (9.116)
+        effort = tau[j - 1] - _along(frame, own)
+        free[j - 1] = inverse * effort
+        if parent == 0:
+            continue
+        Ja[j - 1], share[j - 1] = scaled(inverse, whole), inverse * rotor[j - 1]
+        # along the joint there is its torque but for what the rotor takes
+        pushed = _with_along(frame, summed(own, scaled(effort, Ja[j - 1])),
+                             tau[j - 1] - rotor[j - 1] * free[j - 1])
+        carried[parent] = summed(wrench_at_parent(frame, pushed), carried[parent])  # (9.119)
+        K = J[j - 1].without(frame, whole, Ja[j - 1], share[j - 1])
+        J[parent - 1] = J[parent - 1] + K.to_parent(frame)  # (9.120)
+    qdd: list[Scalar] = []
+    rates: list[Pair] = [ZERO_PAIR]
+    for j, frame in enumerate(frames[1:]):
+        rate = ZERO_PAIR if frame.parent == 0 else _twist_in_link(frame, rates[frame.parent])
+        along = _along(frame, rate)
+        total_along = (free[j] - power(_with_along(frame, rate, 0.0), Ja[j])
+                       + share[j] * along)
+        qdd.append(total_along - along)  # (9.122)
+        rates.append(_with_along(frame, rate, total_along))  # (9.124)
+    return qdd
+
+
 def _along(frame: JointFrame, wrench: Pair) -> Scalar:
     """Return the component of a wrench that a joint feels."""
     return wrench[1][2] if frame.revolute else wrench[0][2]
+
+
+def _with_along(frame: JointFrame, pair: Pair, value: Scalar) -> Pair:
+    """Return a wrench or a twist with another component along the joint."""
+    linear, angular = pair
+    if frame.revolute:
+        return linear, (*angular[:2], value)
+    return (*linear[:2], value), angular
+
+
+def _twist_in_link(frame: JointFrame, twist: Pair) -> Pair:
+    """Return what `moved_twist` does, the offsets being applied one by one."""
+    if frame.branch is not None:
+        twist = moved_twist(frame.branch, twist)
+    inner, (x, y, z), angular = frame.inner, twist[0], twist[1]
+    x, y, z = inner.to_link((x, y + inner.b * angular[2], z - inner.b * angular[1]))
+    angular = inner.to_link(angular)
+    return (x + inner.d * angular[1], y - inner.d * angular[0], z), angular
 
 
 def _velocity_terms(frames: Sequence[JointFrame], parameters: Sequence[Sequence[Scalar]],

@@ -108,7 +108,7 @@ class TurnedFrame:
 
     def matrix_to_parent(self, matrix: Matrix) -> Matrix:
         """Return R X R^T for any X given in this frame."""
-        return _matrix_to_parent(self, matrix)
+        return _turned_matrix(self.cg, self.sg, matrix, 2)
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,7 @@ class JointFrame:
 
     def matrix_to_parent(self, matrix: Matrix) -> Matrix:
         """Return R_i X R_i^T for any X given in E_i."""
-        return _matrix_to_parent(self, matrix)
-
-
-def _matrix_to_parent(frame: Frame, matrix: Matrix) -> Matrix:
-    a, b, c = (frame.to_parent(column) for column in transpose(matrix))
-    a, b, c = (frame.to_parent(row) for row in transpose((a, b, c)))
-    return a, b, c
+        return _turned_matrix(self.cb, self.sb, _turned_matrix(self.c, self.s, matrix, 2), 0)
 
 
 @dataclass(frozen=True)
@@ -254,6 +248,10 @@ class BranchFrame(JointFrame):
         """Return R X R^T for a symmetric X given in E_i."""
         return self.turned.tensor_to_parent(super().tensor_to_parent(tensor))
 
+    def matrix_to_parent(self, matrix: Matrix) -> Matrix:
+        """Return R X R^T for any X given in E_i."""
+        return self.turned.matrix_to_parent(super().matrix_to_parent(matrix))
+
 
 def _turned(c: Scalar, s: Scalar, aa: Scalar, ab: Scalar,
             bb: Scalar) -> tuple[Scalar, Scalar, Scalar]:
@@ -264,6 +262,25 @@ def _turned(c: Scalar, s: Scalar, aa: Scalar, ab: Scalar,
         return bb, -ab, aa
     p = s * (aa - bb) + c * (ab + ab)
     return aa - s * p, c * p - ab, bb + s * p
+
+
+def _turned_matrix(c: Scalar, s: Scalar, matrix: Matrix, k: int) -> Matrix:
+    """Return R X R^T of a rotation about axis k."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    X = [list(row) for row in matrix]
+    aa, ab, ba, bb = X[i][i], X[i][j], X[j][i], X[j][j]
+    if isinstance(s, float) and s == 0.0:  # a constant angle 0 or pi
+        pass
+    elif isinstance(c, float) and c == 0.0:  # a constant right angle
+        X[i][i], X[i][j], X[j][i], X[j][j] = bb, -ba, -ab, aa
+    else:
+        p = s * (aa - bb) + c * (ab + ba)
+        X[i][i], X[i][j] = aa - s * p, c * p - ba
+        X[j][i], X[j][j] = c * p - ab, bb + s * p
+    X[i][k], X[j][k] = c * X[i][k] - s * X[j][k], s * X[i][k] + c * X[j][k]
+    X[k][i], X[k][j] = c * X[k][i] - s * X[k][j], s * X[k][i] + c * X[k][j]
+    first, second, third = (vector(row) for row in X)
+    return first, second, third
 
 
 #: The base: list entry 0, so that ``frames[i]`` is the paper's E_i.

@@ -16,6 +16,7 @@ from robot_dynamics_ros.dynamics.formulations.lagrange import Lagrange
 from robot_dynamics_ros.dynamics.minimal.mlc import minimal_parameters
 from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,
+    customized_recursion,
     linear_recursion,
     solve_from_tip,
 )
@@ -23,7 +24,7 @@ from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_fra
 from robot_dynamics_ros.dynamics.scalars.pair import wrench_at_last_joint
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 
-METHODS = [by_mass_matrix, linear_recursion]
+METHODS = [by_mass_matrix, linear_recursion, customized_recursion]
 
 
 def links(chain):

@@ -61,8 +61,9 @@ from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, 
 #: Rows of scalars, or numbers (n, p) or (n, p, N) of one or N states.
 ModelRows: TypeAlias = list[list[Scalar]] | Array
 
-#: From this number of joints on the recursion with linear cost needs fewer operations.
-LINEAR_RECURSION_FROM = 15
+#: Where so many joints or more are on the way to a joint, on average, the recursion with linear
+#: cost needs fewer operations.
+LINEAR_RECURSION_FROM = 5.5
 
 
 @dataclass(frozen=True)
@@ -229,8 +230,9 @@ class Equations:
     @property
     def _long(self) -> bool:
         """Whether the recursion with linear cost needs fewer operations than the mass matrix."""
-        pairs = sum(len(self.chain.path(i)) for i in range(1, len(self._links) + 1))
-        return pairs >= LINEAR_RECURSION_FROM * (LINEAR_RECURSION_FROM + 1) // 2
+        n = len(self._links)
+        ways = sum(len(self.chain.path(i)) for i in range(1, n + 1))
+        return ways >= LINEAR_RECURSION_FROM * n
 
     def regressor(self) -> ModelRows:
         """Return the regressor of the minimal parameters."""

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.dynamics.recursions.derivatives import TorqueDerivatives
-from robot_dynamics_ros.dynamics.recursions.forward_dynamics import FactoredMatrix
 from robot_dynamics_ros.dynamics.scalars.dual import Dual, DualFunctions, derivatives, variables
+from robot_dynamics_ros.dynamics.scalars.factored_matrix import FactoredMatrix
 from robot_dynamics_ros.dynamics.scalars.vector import Scalar
 
 #: Matrices (n, n), each n rows.

@@ -39,11 +39,7 @@ from robot_dynamics_ros.dynamics.recursions.derivatives import (
     TorqueDerivatives,
     rigid_derivatives,
 )
-from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
-    FactoredMatrix,
-    customized_recursion,
-    solve_from_tip,
-)
+from robot_dynamics_ros.dynamics.recursions.forward_dynamics import customized_recursion
 from robot_dynamics_ros.dynamics.recursions.kinematics import link_velocities
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.momentum import twice_kinetic_energy, weight_energy
@@ -54,6 +50,7 @@ from robot_dynamics_ros.dynamics.recursions.regressor import (
     regressor_array,
     regressor_rows,
 )
+from robot_dynamics_ros.dynamics.scalars.factored_matrix import FactoredMatrix, solve_from_tip
 from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import LinkWrenches, wrenches_at_joints
 from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Functions, Scalar, total

@@ -18,8 +18,8 @@ from robot_dynamics_ros.dynamics.recursions.forward_dynamics import (
     by_mass_matrix,
     customized_recursion,
     linear_recursion,
-    solve_from_tip,
 )
+from robot_dynamics_ros.dynamics.scalars.factored_matrix import solve_from_tip
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.pair import wrench_at_last_joint
 from robot_dynamics_ros.dynamics.scalars.samples import Samples

@@ -108,12 +108,16 @@ class Analysis:
                     self.note(f'{stage.value}: was interrupted; what it had recorded: {path}')
 
     def note(self, text: str) -> None:
-        """Write lines to the log, as soon as there is one, and tell them."""
-        if self._begun:
-            self.folder.log(text)
-        else:
+        """Write lines to the log, as soon as there is one, and tell them; a log is no condition."""
+        lines = text.splitlines()
+        if not self._begun:
             self._early.append(text)
-        for line in text.splitlines():
+        else:
+            try:
+                self.folder.log(text)
+            except RobotDynamicsError as error:
+                lines.append(str(error))
+        for line in lines:
             self._tell(line)
 
     def check(self) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -153,6 +154,8 @@ class Calibration:
             return 'the calibration is over'
         if self._condition not in (Condition.WAITING, Condition.STOPPED):
             return f'{self.stage.value}: {self._condition.value}'
+        if self.work is not None:
+            return 'what was recorded is still being written'
         if self._asked and self._condition is Condition.WAITING:
             self._asked = False
             self.analysis.adopt()
@@ -171,6 +174,8 @@ class Calibration:
     def stop(self, now: float, reason: str) -> Order | None:
         """
         Stop what is running; return what brakes the robot, or None where it does not move.
+
+        Nothing is written: that is work for later, which may take long, or fail.
 
         :param now: clock time [s].
         :param reason: reason for people.
@@ -273,8 +278,10 @@ class Calibration:
             meaning = self.analysis.find_meaning(samples)
             if meaning.refused:
                 self.analysis.folder.add_stage(stage.value, 'refused', path)
-                self._stopped('what efforts mean is not clear; see the lines above. Correct '
-                              f'{self.analysis.folder.joints} or the robot and repeat', kept=True)
+                self._samples, self._condition = [], Condition.STOPPED
+                self._text = ('stopped: what efforts mean is not clear; see the lines above. '
+                              f'Correct {self.analysis.folder.joints} or the robot and repeat')
+                self._note(f'{stage.value}: {self._text}')
                 return
             self._asked = not meaning.certain
             if meaning.certain:
@@ -318,7 +325,12 @@ class Calibration:
         :param error: why it failed; None = it did not.
         """
         self.work = None
-        if error is not None:
+        if error is None:
+            return
+        if self._condition is Condition.STOPPED:  # what was recorded cannot be written
+            self._text += f'; {error}'
+            self._note(f'{self.stage.value}: {error}')
+        else:
             self._stopped(str(error))
 
     # Stages
@@ -344,16 +356,16 @@ class Calibration:
                       f'next: {MEANING[self.stage]}')
         self._note(f'{self.stage.value}: {self._text}')
 
-    def _stopped(self, reason: str, *, kept: bool = False) -> None:
-        """End a stage that did not come to its end."""
+    def _stopped(self, reason: str) -> None:
+        """End a stage that did not come to its end; what it has recorded is written as work."""
         samples, self._samples = self._samples, []
-        path = None
-        if samples and not kept:
-            path = self.analysis.keep(f'{self.stage.value} stopped', joined(samples))
-        if not kept:
-            self.analysis.folder.add_stage(self.stage.value, f'stopped: {reason}', path)
         self._condition, self._text = Condition.STOPPED, f'stopped: {reason}'
-        self._note(f'{self.stage.value}: {self._text}')
+        self.work = partial(self._keep_stopped, self.stage, samples, self._text)
+
+    def _keep_stopped(self, stage: Stage, samples: list[JointSamples], text: str) -> None:
+        self._note(f'{stage.value}: {text}')
+        path = self.analysis.keep(f'{stage.value} stopped', joined(samples)) if samples else None
+        self.analysis.folder.add_stage(stage.value, text, path)
 
     def _note(self, line: str) -> None:
         self.analysis.note(line)

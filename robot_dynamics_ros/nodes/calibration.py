@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,7 +150,7 @@ class CalibrationNode(LearningNode):
             carrier_of(robot.chain, p.payload_tip or None, 'payload_tip:=NAME')
         _floor(p.floor)
         self._stop('a new robot description')
-        self._wait_for_work()
+        self._finish_work()
         analysis = Analysis(
             CalibrationFolder(p.folder), description,
             ChainChoice(p.base or None, p.tip or None, p.gravity or None, p.locked, p.tips),
@@ -179,7 +180,7 @@ class CalibrationNode(LearningNode):
 
     def remove_interfaces(self) -> None:
         """Forget the run; its folder stays."""
-        self._wait_for_work()
+        self._finish_work()
         self._run = None
 
     def learn(self, samples: JointSamples) -> None:
@@ -191,7 +192,7 @@ class CalibrationNode(LearningNode):
     def come_to_rest(self) -> None:
         """Brake the robot, and end the work that runs."""
         self._stop('the node ends')
-        self._wait_for_work()
+        self._finish_work()
 
     def stop_commanding(self) -> None:
         """Brake the robot."""
@@ -208,6 +209,8 @@ class CalibrationNode(LearningNode):
         elif self._output.get_subscription_count() == 0:
             response.message = 'nobody listens to ~/joint_trajectory: start the controller'
         else:
+            if self._run.condition in (Condition.STOPPED, Condition.WAITING):
+                self._finish_work()
             response.message = self._run.confirm()
             response.success = response.message == ''
         return response
@@ -229,40 +232,57 @@ class CalibrationNode(LearningNode):
 
     def _go_on(self, calibration: Calibration) -> None:
         """Do what is next: work in a thread of its own, or motion."""
-        if self._work is not None:
+        if self._work is not None and self._work.is_alive():
             self._tell(calibration)
-            if self._work.is_alive():
-                return
-            self._work, failure, self._failure = None, self._failure, None
-            if failure is not None and not isinstance(failure, RobotDynamicsError):
-                calibration.worked(RobotDynamicsError(described(failure)))
-                raise failure
-            calibration.worked(failure)
+            return
+        self._take_result(calibration)
         if calibration.work is not None:
-            self._work = threading.Thread(target=self._do, args=(calibration.work,), daemon=True)
-            self._work.start()
+            self._begin_work(calibration.work)
         elif self._output.get_subscription_count() or calibration.condition is Condition.MOVING:
             self._send(calibration.step(self.now))
         self._tell(calibration)
-        p, stopped = self.settings, calibration.condition is Condition.STOPPED
+        p = self.settings
+        stopped = calibration.condition is Condition.STOPPED and calibration.work is None
         if p.exit_at_end and not self.finished and (calibration.over or (stopped and p.auto)):
             if not calibration.succeeded:
                 self.fail(calibration.status(self.now).text)
             self.finished = True
 
-    def _do(self, work: object) -> None:
+    def _begin_work(self, work: Callable[[], None]) -> None:
+        self._work = threading.Thread(target=self._do, args=(work,), daemon=True)
+        self._work.start()
+
+    def _do(self, work: Callable[[], None]) -> None:
         """Work; what goes wrong is told by the next tick."""
         try:
-            assert callable(work)
             work()
         except Exception as error:
             self._failure = error
 
-    def _wait_for_work(self) -> None:
-        """Wait until no thread works any more."""
+    def _take_result(self, calibration: Calibration) -> None:
+        """Go on from work that is over."""
+        if self._work is None:
+            return
+        self._work, failure, self._failure = None, self._failure, None
+        if failure is not None and not isinstance(failure, RobotDynamicsError):
+            calibration.worked(RobotDynamicsError(described(failure)))
+            raise failure
+        calibration.worked(failure)
+
+    def _finish_work(self) -> None:
+        """Wait until no thread works any more, and what a stopped stage recorded is written."""
+        run = self._run
+        if run is None:
+            return
+        self._wait_for_thread(run)
+        if run.condition is Condition.STOPPED and run.work is not None:
+            self._begin_work(run.work)
+            self._wait_for_thread(run)
+
+    def _wait_for_thread(self, calibration: Calibration) -> None:
         if self._work is not None:
             self._work.join()
-            self._work = None
+            self._take_result(calibration)
 
     def _tell(self, calibration: Calibration) -> None:
         status = calibration.status(self.now)

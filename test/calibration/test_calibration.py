@@ -18,6 +18,7 @@ from robot_dynamics_ros.calibration.calibration import CalibrationSettings
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.calibration.stages import CALIBRATION, Condition, Stage
 from robot_dynamics_ros.cli.main import main
+from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.playing.player import PlayerSettings
 
 PLAYER = PlayerSettings(deviation=0.3, approach=1.0, settle=0.5)
@@ -103,6 +104,44 @@ def test_a_stop_brakes_along_the_path_and_the_stage_can_be_repeated(tmp_path):
     assert not cell.analysis.folder.done() - {Stage.DESCRIPTION.value}
     assert cell.run.confirm() == ''
     cell.until(lambda run: run.stage is Stage.REHEARSAL)
+
+
+@pytest.mark.parametrize('full', ['add_recording', 'add_stage', 'log'])
+def test_a_full_disk_keeps_no_robot_from_being_braked(tmp_path, monkeypatch, full):
+    cell = Cell(tmp_path / 'result')
+    cell.until(moving(Stage.STATIC_TEST))
+    for _ in range(80):
+        cell.tick()
+
+    def fail(*arguments):
+        raise ParameterError('No space left on device')
+
+    monkeypatch.setattr(cell.analysis.folder, full, fail)
+    order = cell.run.stop(cell.now, 'asked to stop')
+    assert order is not None and np.all(order.trajectory.velocities[-1] == 0.0)
+    assert stopped(cell.run)
+    cell.tick()
+    assert any('No space left' in line for line in cell.lines)
+    monkeypatch.undo()
+    cell.tick()
+    assert stopped(cell.run) and cell.run.work is None
+    assert cell.run.confirm() == ''
+    cell.until(moving(Stage.STATIC_TEST))
+
+
+def test_a_stop_writes_nothing_before_the_brake_is_sent(tmp_path):
+    cell = Cell(tmp_path / 'result')
+    cell.until(moving(Stage.STATIC_TEST))
+    for _ in range(80):
+        cell.tick()
+    folder = cell.analysis.folder
+    before = folder.read(), folder.log_file.read_text(), list(tmp_path.rglob('*'))
+    assert cell.run.stop(cell.now, 'asked to stop') is not None
+    assert (folder.read(), folder.log_file.read_text(), list(tmp_path.rglob('*'))) == before
+    assert 'still being written' in cell.run.confirm()
+    cell.tick()
+    assert folder.read()['stages'][-1]['result'] == 'stopped: asked to stop'
+    assert list(tmp_path.rglob('static_test_stopped'))
 
 
 def test_joint_states_that_stay_away_stop_the_robot(tmp_path):

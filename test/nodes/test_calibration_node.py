@@ -130,6 +130,28 @@ def test_trouble_stops_the_robot_and_says_why(bench, options, reason):
     assert_brakes(cell.sent[-1])
 
 
+def test_work_that_ends_while_the_node_comes_to_rest_is_done_once(bench):
+    cell = bench()
+    assert call(cell, 'next').success
+    cell.node.tick(PERIOD)  # the work begins
+    assert cell.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert cell.node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    cell.tick()
+    cell.until(lambda run: not cell.node.working)
+    assert cell.node.calibration.condition is Condition.WAITING
+    assert cell.node.calibration.stage is Stage.STATIC_TEST
+    assert cell.node.calibration.analysis.folder.done() == {Stage.DESCRIPTION.value}
+
+
+def test_what_was_recorded_is_written_when_the_node_ends(bench, tmp_path):
+    cell = bench(auto=True)
+    cell.until(moving(Stage.STATIC_TEST))
+    for _ in range(60):
+        cell.tick()
+    cell.node.rest()
+    assert (tmp_path / 'calibration' / 'recording' / 'static_test_stopped').is_dir()
+
+
 def test_the_robot_is_braked_when_the_node_ends_or_fails(bench):
     cell = bench(auto=True)
     cell.until(moving(Stage.STATIC_TEST))

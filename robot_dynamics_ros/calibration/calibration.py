@@ -89,6 +89,7 @@ class Calibration:
         self.watch = MotionWatch(analysis.chain, self.settings.watch)
         self._motions: Motions | None = None
         self._player: MotionPlayer | None = None
+        self._coming: MotionPlayer | None = None  # looks for its way to the start
         self._samples: list[JointSamples] = []
         self._latest: JointSample | None = None
         self._trouble = ''
@@ -165,6 +166,7 @@ class Calibration:
         except RobotDynamicsError as error:
             return str(error)
         self._note(f'{self.stage.value}: begins')
+        self._coming = None
         self._condition = Condition.READY if self.stage in MOVING else Condition.WORKING
         self._text = 'waits for the robot' if self.stage in MOVING else MEANING[self.stage]
         if self.stage not in MOVING:
@@ -241,15 +243,18 @@ class Calibration:
         if abs(now - latest.received) > self.settings.player.timeout:
             return None
         try:
-            motion = self._motion(latest)
-            player = MotionPlayer(motion, self.analysis.chain, self.settings.player,
-                                  way=self._around.way)
-            order = player.begin(now, latest)
+            if self._coming is None:
+                self._coming = MotionPlayer(self._motion(latest), self.analysis.chain,
+                                            self.settings.player, way=self._around.way)
+            order = self._coming.begin(now, latest)
+            if order is None:
+                return None
             self.analysis.begin_journal(self.stage.value)
         except RobotDynamicsError as error:
             self._stopped(str(error))
             return None
-        self._player, self._samples, self._trouble = player, [], ''
+        self._player, self._coming = self._coming, None
+        self._samples, self._trouble = [], ''
         self._condition, self._text = Condition.MOVING, 'goes to the start of the motion'
         return order
 

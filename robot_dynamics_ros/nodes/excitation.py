@@ -115,6 +115,7 @@ class ExcitationNode(RobotNode):
         self._motion: Trajectory | None = None
         self._scene: CollisionScene | None = None  # None = not checked
         self._player: MotionPlayer | None = None
+        self._coming: MotionPlayer | None = None  # looks for its way to the start
         self._joints = JointStates(self, self._keep)
         self._kept: list[JointSample] = []
         self._wanted = self.settings.start_at_once
@@ -132,6 +133,7 @@ class ExcitationNode(RobotNode):
     def use_robot(self, robot: Robot) -> None:
         """Read or design the motion; a running one is stopped."""
         p = self.settings
+        self._stop('a new robot description')  # a design takes long, and nobody watches
         self._refuse_to_overwrite()
         given = read_trajectory(p.trajectory_file) if p.trajectory_file else None
         scene = None if p.unchecked else self._make_scene(robot)
@@ -156,8 +158,7 @@ class ExcitationNode(RobotNode):
             self._check(motion, scene)
         motion = repeated(motion, p.repetitions)
         MotionPlayer(motion, robot.chain)  # refuses a motion that cannot be played
-        self._stop('a new robot description')
-        self._motion, self._scene = motion, scene
+        self._motion, self._scene, self._coming = motion, scene, None
         self._joints.use_robot(robot.chain)
 
     def _make_scene(self, robot: Robot) -> CollisionScene:
@@ -207,7 +208,7 @@ class ExcitationNode(RobotNode):
         return response
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._wanted = False
+        self._wanted, self._coming = False, None
         response.success = self._stop('asked to stop')
         response.message = '' if response.success else 'no motion is running'
         return response
@@ -228,6 +229,7 @@ class ExcitationNode(RobotNode):
         try:
             self._begin()
         except RobotDynamicsError as error:
+            self._wanted, self._coming = False, None
             if self.settings.exit_at_end:
                 self.fail(str(error))
             raise
@@ -241,18 +243,22 @@ class ExcitationNode(RobotNode):
         if measured is None or self._output.get_subscription_count() == 0:
             self.diagnostics.value('excitation', 'waiting for joint_states and a controller')
             return
+        if self._coming is None:
+            self._refuse_to_overwrite()
+            self._coming = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
+                approach=p.approach_duration, deviation=p.largest_deviation,
+                timeout=p.joint_state_timeout), None if self._scene is None else self._way)
+        order = self._coming.begin(now, measured)
+        if order is None:
+            return
         self._wanted, self._logged, self._kept = False, 0.0, []
-        self._refuse_to_overwrite()
-        self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
-            approach=p.approach_duration, deviation=p.largest_deviation,
-            timeout=p.joint_state_timeout), self._way)
-        self._send(self._player.begin(now, measured))
+        self._player, self._coming = self._coming, None
+        self._send(order)
         self.get_logger().info('going to the start of the motion')
 
     def _way(self, first: Array, last: Array) -> Array:
         """Return a free way between two postures."""
-        if self._scene is None:
-            return np.array([first, last])
+        assert self._scene is not None
         return free_path(self._scene, first, last, seed=self.settings.seed)
 
     def _go_on(self, player: MotionPlayer, measured: JointSample) -> None:

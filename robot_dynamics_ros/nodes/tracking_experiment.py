@@ -126,7 +126,9 @@ class TrackingExperimentNode(RobotNode):
                 self._player = MotionPlayer(self._motion, self.robot.chain, PlayerSettings(
                     approach=self.settings.approach_duration, beside=BESIDE))
                 try:
-                    self._send(self._player.begin(self.now, self._samples[-1]))
+                    order = self._player.begin(self.now, self._samples[-1])
+                    assert order is not None  # straight
+                    self._send(order)
                 except RobotDynamicsError as error:
                     self.fail(str(error))
             return

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.calibration import QUICK, Cell
+from support.calibration import QUICK, TICK, Cell
 
 from robot_dynamics_ros import read_parameters, read_recording
-from robot_dynamics_ros.calibration.calibration import CalibrationSettings
+from robot_dynamics_ros.calibration.calibration import Calibration, CalibrationSettings
 from robot_dynamics_ros.calibration.folder import CalibrationFolder
 from robot_dynamics_ros.calibration.stages import CALIBRATION, Condition, Stage
+from robot_dynamics_ros.calibration.surroundings import Surroundings
 from robot_dynamics_ros.cli.main import main
 from robot_dynamics_ros.errors import ParameterError
 from robot_dynamics_ros.motion.playing.player import PlayerSettings
@@ -103,6 +104,20 @@ def test_a_stop_brakes_along_the_path_and_the_stage_can_be_repeated(tmp_path):
     assert stopped(cell.run) and np.all(np.abs(cell.cell.robot.qd) < 1e-2)
     assert not cell.analysis.folder.done() - {Stage.DESCRIPTION.value}
     assert cell.run.confirm() == ''
+    cell.until(lambda run: run.stage is Stage.REHEARSAL)
+
+
+def test_a_way_that_takes_long_to_find_begins_after_it_was_found(tmp_path):
+    cell = Cell(tmp_path / 'result')
+
+    class Maze(Surroundings):
+        def way(self, first, last):
+            cell.now += 30.0
+            return np.array([first, last])
+
+    cell.run = Calibration(cell.analysis, cell.settings, Maze())
+    cell.until(moving(Stage.STATIC_TEST))
+    assert cell.orders[-1].start > cell.now - TICK
     cell.until(lambda run: run.stage is Stage.REHEARSAL)
 
 

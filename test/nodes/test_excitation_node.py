@@ -10,6 +10,7 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from rclpy.lifecycle import TransitionCallbackReturn
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from support.messages import (
     assert_brakes,
@@ -220,6 +221,47 @@ def test_a_designed_motion_is_checked_and_so_is_the_way_to_it(solid, monkeypatch
     np.testing.assert_allclose(approach.positions[-1], ways[0][1])
     cell.run(10.0)
     assert len(cell.sent) == 2
+
+
+def test_a_way_that_takes_long_to_find_begins_after_it_was_found(solid, monkeypatch):
+    cell = solid()
+
+    def look(scene, first, last, seed):
+        cell.node.now += 7.0
+        return np.array([first, [0.1, 0.1], last])
+
+    monkeypatch.setattr('robot_dynamics_ros.nodes.excitation.free_path', look)
+    cell.run(0.2)
+    assert seconds(cell.sent[0].header.stamp) > cell.node.now - 0.2
+    cell.run(10.0)
+    assert len(cell.sent) == 2, 'the motion follows'
+
+
+def test_a_robot_that_was_moved_while_a_way_was_found_is_not_sent_along_it(solid, monkeypatch):
+    ways = []
+    monkeypatch.setattr('robot_dynamics_ros.nodes.excitation.free_path',
+                        lambda scene, first, last, seed: ways.append(first) or
+                        np.array([first, last]))
+    cell = solid()
+    cell.run(0.05)
+    cell.run(0.05, offset=(0.2, 0.0))
+    assert not cell.sent and len(ways) == 2
+    cell.run(0.05, offset=(0.2, 0.0))
+    np.testing.assert_allclose(trajectory_from_message(cell.sent[0]).positions[0], [0.2, 0.0])
+
+
+def test_a_running_motion_is_braked_before_another_one_is_designed(make_node, planar,
+                                                                   monkeypatch):
+    cell = Bench(make_node(ExcitationNode, now=100.0, duration=4.0, unchecked=True), monkeypatch)
+    cell.node.receive(String(data=planar))
+    cell.run(4.0)
+    sent = len(cell.sent)
+    designed = []
+    monkeypatch.setattr('robot_dynamics_ros.nodes.excitation.design_excitation',
+                        lambda *_, **__: designed.append(len(cell.sent)) or 1 / 0)
+    cell.node.receive(String(data=planar.replace('"2.5"', '"2.6"')))
+    assert designed == [sent + 1]
+    assert_brakes(cell.sent[-1])
 
 
 def test_a_given_motion_that_collides_is_refused(make_node, planar, tmp_path):

@@ -29,6 +29,8 @@ from robot_dynamics_ros.motion.waypoints import REST_TO_REST_PEAK
 
 #: A joint may begin outside its limits by this [rad, m].
 _OUTSIDE = 0.1
+#: A robot that has moved less than this is still where its way begins [rad, m].
+_SAME_PLACE = 5e-3
 
 
 class Phase(Enum):
@@ -102,6 +104,7 @@ class MotionPlayer:
         self.phase = Phase.APPROACH
         self.reason = ''  # why it was stopped
         self._way = way
+        self._found: tuple[Array, Array] | None = None  # where a way begins, its postures between
         self._limits = chain.position_limits
         self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits,
                                                            nan=FREE_VELOCITY)
@@ -138,9 +141,12 @@ class MotionPlayer:
             return float(np.clip((now - self.start) / self.motion.duration, 0.0, 1.0))
         return 1.0 if self.phase is Phase.DONE else 0.0
 
-    def begin(self, now: float, sample: JointSample) -> Order:
+    def begin(self, now: float, sample: JointSample) -> Order | None:
         """
-        Return the approach to the first point.
+        Return the approach to the first point, or None: call again with the next joint state.
+
+        A way around what is there takes a while to find, and what is sent after that would have
+        begun in the past. So it is only found at first, and sent while the robot is still there.
 
         :param now: clock time [s].
         :param sample: newest joint state of the robot.
@@ -155,7 +161,13 @@ class MotionPlayer:
                              f'outside its limits {lower[i]:g} to {upper[i]:g}: check its zero '
                              'and its unit; nothing was sent')
         goal = self.motion.positions[0]
-        between = self._way(sample.q, goal)[1:-1] if self._way is not None else ()
+        between = np.zeros((0, goal.size))
+        if self._way is not None:
+            found, self._found = self._found, None
+            if found is None or np.any(np.abs(sample.q - found[0]) > _SAME_PLACE):
+                self._found = sample.q, self._way(sample.q, goal)[1:-1]
+                return None
+            between = found[1]
         self.phase = Phase.APPROACH
         self._tries += 1
         stops = np.array([sample.q, np.clip(goal + self.settings.beside, *self._limits), goal])

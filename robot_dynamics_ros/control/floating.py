@@ -22,6 +22,7 @@ time and then taken away slowly: the arm sinks, and there is time to step back o
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -50,6 +51,10 @@ _STOP_FREQUENCY = 10.0
 LONGEST_PERIOD = 0.02
 #: Largest part of the range of a joint that a margin takes.
 _LARGEST_MARGIN = 0.1
+#: Number of intervals between joint states that tell how often they come.
+_INTERVALS = 15
+#: Times its velocity limit that no joint moves: a wrong bit, which would be braked in earnest.
+_IMPOSSIBLE = 3.0
 
 
 class FloatModel(TorqueModel, Protocol):
@@ -76,7 +81,7 @@ class FloatSettings:
     :param holding: effort up to which a joint stays where it is, as part of its effort limit.
     :param gravity: False where the robot carries its own weight already.
     :param period: time between two commands [s], at most 0.02; nothing is quicker or stiffer than
-        it allows.
+        it allows, or than joint states do that come less often.
     :param joint_state_timeout: age beyond which a joint state is not used [s].
     :param safe_end: what follows without usable joint states: 'gravity' = the weight, held and
         then taken away slowly; 'zero' = no torque, for a robot with brakes.
@@ -134,15 +139,17 @@ class FloatSettings:
         return cls(limits or EffortLimits.of_chain(chain), chain.position_limits,
                    chain.velocity_limits, **choices)
 
-    @property
-    def quickest(self) -> float:
+    def quickest(self, interval: float = 0.0) -> float:
         """
-        Largest rate of damping [1/s].
+        Return the largest rate of damping [1/s].
 
         Damping with the inertia that one joint feels is at most n times damping with the mass
         matrix; half of what an integrator with this period bears remains.
+
+        :param interval: time between two joint states [s]; where it is longer than the period, a
+            joint state is answered several times, and that counts.
         """
-        return 1.0 / (2.0 * len(self.limits.joint_names) * self.period)
+        return 1.0 / (2.0 * len(self.limits.joint_names) * max(self.period, interval))
 
 
 class FloatCommand(NamedTuple):
@@ -180,6 +187,12 @@ class FloatController:
         self._weight: Array | None = None  # where the arm was seen last
         self._last_time = np.inf
         self._blind = 0.0  # time without usable joint state
+        self._received = -np.inf  # when the last joint state came
+        self._intervals: deque[float] = deque(maxlen=_INTERVALS)
+
+    def held(self) -> Array | None:
+        """Return the efforts (n,) [N m, N] that may be kept while no commands come, or None."""
+        return None if self._weight is None else self._left() * self._weight
 
     def stop(self, reason: str) -> None:
         """
@@ -204,6 +217,9 @@ class FloatController:
         # a call that comes late does not count as more: the weight goes in small steps
         step = min(max(now - self._last_time, 0.0), self.settings.joint_state_timeout)
         self._last_time = now
+        if 0.0 < received - self._received <= self.settings.joint_state_timeout:
+            self._intervals.append(received - self._received)
+        self._received = received
         if not objection:
             try:
                 return self._floating(model, np.asarray(q, np.float64),
@@ -223,7 +239,16 @@ class FloatController:
         for values, what in ((q, 'position'), (qd, 'velocity')):
             if np.shape(values) != (n,) or not np.all(np.isfinite(values)):
                 return f'the {what} of a joint is not measured'
+        if np.any(np.abs(qd) > _IMPOSSIBLE * self.settings.velocities):
+            return 'the velocity of a joint is impossible'
         return ''
+
+    def _quickest(self) -> float:
+        """Return the largest rate of damping [1/s] with joint states as they come."""
+        intervals = sorted(self._intervals)
+        if not intervals:
+            return self.settings.quickest(LONGEST_PERIOD)  # nobody knows yet
+        return self.settings.quickest(intervals[(len(intervals) - 1) * 3 // 4])  # a few may be late
 
     def _floating(self, model: FloatModel, q: Array, qd: Array) -> FloatCommand:
         s = self.settings
@@ -231,22 +256,23 @@ class FloatController:
         weight = model.gravity_torque(q) + offset if s.gravity else np.zeros_like(q)
         inertia = _felt_inertia(model.mass_matrix(q))
         into_stop = _depth(q, s)
-        frequency = min(_STOP_FREQUENCY, 0.5 * s.quickest)
+        quickest = self._quickest()
+        frequency = min(_STOP_FREQUENCY, 0.5 * quickest)
         speed = np.abs(qd)
         excess = np.maximum(speed - np.fmin(s.largest_velocity, s.velocities), 0.0)
-        stretch = self._stretch(q, inertia)
+        stretch = self._stretch(q, inertia, quickest)
         rate = (1.0 / s.damping_time + excess / np.maximum(speed, 1e-9) / s.braking_time
                 + 2.0 * frequency * (into_stop != 0.0)
-                + 0.5 * s.quickest * (s.holding > 0.0) * (1.0 - np.abs(stretch)))  # no ringing
+                + 0.5 * quickest * (s.holding > 0.0) * (1.0 - np.abs(stretch)))  # no ringing
         torque = (weight + friction_help(model.friction_torque(qd) - offset, qd, s.friction_share)
-                  - inertia * np.minimum(rate, s.quickest) * qd
+                  - inertia * np.minimum(rate, quickest) * qd
                   - s.holding * s.limits.values * stretch - inertia * frequency**2 * into_stop)
         effort, clamped = s.limits.limit(torque)
         self._weight = s.limits.limit(weight).effort
         self._blind = 0.0
         return FloatCommand(effort, clamped, '')
 
-    def _stretch(self, q: Array, inertia: Array) -> Array:
+    def _stretch(self, q: Array, inertia: Array, quickest: float) -> Array:
         """
         Return how far (n,) the holding springs are stretched; at 1 and -1 they slip.
 
@@ -255,9 +281,9 @@ class FloatController:
         """
         s = self.settings
         effort = s.holding * s.limits.values
-        if not s.holding:
+        if not s.holding or not self._intervals:
             return np.zeros_like(q)
-        bearable = np.minimum(effort / _SLIP, inertia * (_HOLD_FREQUENCY * s.quickest)**2)
+        bearable = np.minimum(effort / _SLIP, inertia * (_HOLD_FREQUENCY * quickest)**2)
         self._stiffness = np.minimum(self._stiffness, bearable)
         slip = effort / self._stiffness
         stretch = np.zeros_like(q) if self._anchor is None else q - self._anchor
@@ -266,14 +292,16 @@ class FloatController:
         return np.asarray(stretch / slip)
 
     def _let_down(self, objection: str) -> FloatCommand | None:
-        s = self.settings
         if self._weight is None:
             return None
-        share = 1.0 - (self._blind - s.hold_time) / s.release_time
-        if s.safe_end == 'zero':
-            share = 0.0
-        effort = min(max(share, 0.0), 1.0) * self._weight
+        share = 0.0 if self.settings.safe_end == 'zero' else self._left()
+        effort = share * self._weight
         return FloatCommand(effort, np.zeros(len(effort), dtype=np.int64), objection)
+
+    def _left(self) -> float:
+        """Return the part of the weight that is not taken away yet."""
+        s = self.settings
+        return min(max(1.0 - (self._blind - s.hold_time) / s.release_time, 0.0), 1.0)
 
 
 def friction_help(friction: Array, qd: Array, share: float) -> Array:

@@ -49,19 +49,23 @@ def model(arm):
     return compile_model(arm)
 
 
-def floated(chain, model, seconds, *, push=lambda t: 0.0, qd=REST, q=POSE, every=5, **choices):
+def floated(chain, model, seconds, *, push=lambda t: 0.0, qd=REST, q=POSE, every=5, seen=1,
+            **choices):
     """
     Return positions and velocities (N, n) of an arm that floats, one row per millisecond.
 
     :param every: milliseconds between two commands.
+    :param seen: milliseconds between two joint states.
     """
     robot = SimulatedRobot(chain, compile_model(chain), q=q)
     robot.qd = robot.qd_motor = np.array(qd)
     controller = FloatController(FloatSettings.of_chain(chain, period=1e-3 * every, **choices))
     rows = []
     for step in range(round(1000 * seconds)):
+        if step % seen == 0:
+            state = robot.time, robot.q, robot.qd
         if step % every == 0:
-            command = controller.command(model, robot.time, robot.time, robot.q, robot.qd)
+            command = controller.command(model, robot.time, *state)
             assert command.objection == ''
         rows.append((robot.q, robot.qd))
         robot.advance(command.effort + push(robot.time))
@@ -153,10 +157,42 @@ def test_at_every_rate_an_arm_with_light_rotors_and_no_friction_comes_to_rest(ar
     assert np.abs(qd[-1000:]).max() < 0.02
 
 
+@pytest.mark.parametrize(('every', 'seen'), [(5, 50), (5, 80), (1, 10), (1, 20)])
+def test_joint_states_that_come_less_often_than_commands_do_not_shake_it(every, seen):
+    """With rates for the commands alone it shook with 1 to 8 rad/s, and never stopped."""
+    chain = chain_from_urdf(URDF_FOLDER / 'planar_2r.urdf')
+    _, qd = floated(chain, compile_model(chain), 6.0, q=[0.3, 0.3], qd=np.full(2, 0.3),
+                    every=every, seen=seen)
+    assert np.abs(qd).max() < 1.0
+    assert np.abs(qd[-1000:]).max() < 0.3
+
+
+def test_a_late_joint_state_does_not_soften_the_hold(arm, model):
+    efforts = []
+    for late in (0.0, 0.09):
+        controller = FloatController(FloatSettings.of_chain(arm))
+        for now in (1.0, 1.005, 1.01, 1.015, 1.02 + late, 1.025 + late):
+            controller.command(model, now, now, POSE, REST)
+        efforts.append(controller.command(model, now, now, POSE + 1e-3, REST).effort)
+    np.testing.assert_array_equal(*efforts)
+    assert (efforts[0] < model.torque(POSE + 1e-3, REST, REST) - 1e-3).all()
+
+
+def test_a_velocity_that_no_joint_can_have_is_not_braked(arm, model):
+    controller = FloatController(FloatSettings.of_chain(arm))
+    controller.command(model, 1.0, 1.0, POSE, REST)
+    wrong = np.append(REST[1:], 3.1 * arm.velocity_limits[-1])
+    command = controller.command(model, 1.005, 1.005, POSE, wrong)
+    assert command.objection == 'the velocity of a joint is impossible'
+    assert_close(command.effort, model.torque(POSE, REST, REST), SAME_ALGEBRA)
+    assert controller.command(model, 1.01, 1.01, POSE, REST).objection == ''
+
+
 def test_beyond_the_largest_velocity_it_is_braked(frictionless):
     model = compile_model(frictionless)
     settings = FloatSettings.of_chain(frictionless, holding=0.0)
     controller = FloatController(settings)
+    controller.command(model, 0.995, 0.995, POSE, REST)
 
     def damping(qd):
         effort = controller.command(model, 1.0, 1.0, POSE, qd).effort

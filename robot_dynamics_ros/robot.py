@@ -125,6 +125,19 @@ def load_robot(description: str, *, base: str | None = None, tip: str | None = N
     :param joints_file: joints.yaml with what the URDF cannot hold; None = nothing.
     :raises RobotDynamicsError: a description, chain or file that cannot be used.
     """
+    return Robot(*read_robot(description, base=base, tip=tip, tips=tips, gravity=gravity,
+                             locked=locked, joints_file=joints_file))
+
+
+def read_robot(description: str, *, base: str | None = None, tip: str | None = None,
+               tips: Sequence[str] | None = None, gravity: Sequence[float] | None = None,
+               locked: Locked = None,
+               joints_file: str | Path | None = None) -> tuple[Chain, JointsFile]:
+    """
+    Return chain and joints file of a robot; parameters and errors are those of `load_robot`.
+
+    This is quick; it is compiling the model of a `Robot` that takes a while.
+    """
     chain = chain_from_urdf_text(description, base=base, tip=tip, tips=tips, gravity=gravity,
                                  locked=locked)
     if len(chain) > MAXIMUM_JOINTS:
@@ -132,4 +145,4 @@ def load_robot(description: str, *, base: str | None = None, tip: str | None = N
                          f'{chain.tip_names}, more than the limit of {MAXIMUM_JOINTS}; choose '
                          'another base or tip, or lock joints')
     file = read_joints_file(joints_file) if joints_file else JointsFile('no joints file')
-    return Robot(file.applied_to(chain), file)
+    return file.applied_to(chain), file

@@ -108,7 +108,7 @@ class Analysis:
                     self.note(f'{stage.value}: was interrupted; what it had recorded: {path}')
 
     def note(self, text: str) -> None:
-        """Write lines to the log, as soon as there is one, and tell them; a log is no condition."""
+        """Tell lines, and write them to the log where there is one; it is no condition."""
         lines = text.splitlines()
         if not self._begun:
             self._early.append(text)

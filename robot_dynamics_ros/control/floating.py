@@ -248,7 +248,8 @@ class FloatController:
         intervals = sorted(self._intervals)
         if not intervals:
             return self.settings.quickest(LONGEST_PERIOD)  # nobody knows yet
-        return self.settings.quickest(intervals[(len(intervals) - 1) * 3 // 4])  # a few may be late
+        # a few may be late
+        return self.settings.quickest(intervals[(len(intervals) - 1) * 3 // 4])
 
     def _floating(self, model: FloatModel, q: Array, qd: Array) -> FloatCommand:
         s = self.settings

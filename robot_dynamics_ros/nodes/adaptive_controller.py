@@ -184,8 +184,15 @@ class AdaptiveControllerNode(RobotNode):
 
     def stop_commanding(self) -> None:
         """Command a safe torque until the next trajectory or ~/enable."""
+        self._end('an unforeseen error')
+
+    def pause(self) -> None:
+        """Command a safe torque, which is that of the present robot."""
+        self._end('a new robot description')
+
+    def _end(self, reason: str) -> None:
         if self._stream is not None:
-            self._stream.end('an unforeseen error')
+            self._stream.end(reason)
             self._command()
 
     def clock_set_back(self) -> None:

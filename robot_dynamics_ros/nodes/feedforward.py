@@ -255,6 +255,13 @@ class FeedforwardNode(RobotNode):
         """Command a safe torque until the next trajectory."""
         self._end('an unforeseen error')
 
+    def pause(self) -> None:
+        """Command a safe torque, if torques are streamed; a floating arm floats on afterwards."""
+        if self.settings.mode == 'float':
+            self._float.pause()
+        elif self.settings.mode == 'stream':
+            self._end('a new robot description')
+
     def _end(self, reason: str) -> None:
         self._float.stop(reason)
         relay = self._relay if self._relay is not None and self._relay.busy else None
@@ -273,12 +280,12 @@ class FeedforwardNode(RobotNode):
 
     def clock_set_back(self) -> None:
         """Accept earlier stamps; a running motion ends."""
-        self._joints.latest = None
         self._link.restart()
         self._source.restart()
         self._joints.restart()
         if self._stream is not None:
             self._stream.stop('the clock was set back')
+            self._on_stream_tick()  # the next tick may be far away
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.serialization import serialize_message
+from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from support.messages import (
     JOINTS,
@@ -27,6 +28,7 @@ from robot_dynamics_interfaces.msg import MlcSet
 from robot_dynamics_interfaces.srv import GetMlc
 from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.adaptive_controller import AdaptiveControllerNode
+from robot_dynamics_ros.nodes.support import robot_node
 
 pytestmark = pytest.mark.ros
 
@@ -178,6 +180,25 @@ def test_a_payload_on_the_topic_counts_at_once(node, commands):
     node.receive(payload_message(2.0, node.robot.chain.tip, (0.1, 0.0, 0.0)))
     see(node)
     assert np.all(np.abs(efforts(commands)[1]) > np.abs(efforts(commands)[0]))
+
+
+def test_a_description_that_is_sent_again_loses_nothing_and_another_one_is_awaited_safely(
+        make_node, planar, model, monkeypatch):
+    node = make_node(AdaptiveControllerNode, now=100.0)
+    commands = published(node, '/commands')
+    node.receive(String(data=planar))
+    see(node)
+    for _ in range(50):
+        see(node, (0.15, 0.2))
+    samples = learned(node).samples
+    assert samples > 0
+    node.receive(String(data=planar))
+    assert node.under_control and learned(node).samples == samples
+    monkeypatch.setattr(robot_node, 'Robot', lambda *arguments: (
+        ended.append((node.under_control, len(commands))), 1 / 0))
+    ended, count = [], len(commands)
+    node.receive(String(data=planar.replace('"2.5"', '"2.6"')))
+    assert ended == [(False, count + 1)]
 
 
 def test_the_clock_set_back_ends_control(node, commands, model):

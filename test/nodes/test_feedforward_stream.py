@@ -8,12 +8,14 @@ from support.availability import skip_without_ros
 skip_without_ros()
 
 from rclpy.serialization import serialize_message
+from std_msgs.msg import String
 from support.messages import dropped, joint_state_message, motion_message, published
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.nodes import feedforward
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.nodes.support import robot_node
 from robot_dynamics_ros.nodes.support.conversion import trajectory_from_message
 from robot_dynamics_ros.nodes.trajectories.serialized_trajectory import received_trajectory
 
@@ -62,6 +64,37 @@ def test_a_stream_ends_with_the_weight_of_the_arm(streaming, model, ending):
         streaming.tick(1.0 / streaming.settings.stream_rate)
     assert_close(np.array(commands[-1].data), model.gravity_torque([0.1, 0.1]),
                  OTHER_IMPLEMENTATION)
+
+
+def test_a_clock_set_back_commands_the_weight_at_once(streaming, model):
+    """There may be no next tick, nor a joint state: a simulated clock that has not begun."""
+    commands = published(streaming, '/commands')
+    streaming.receive(joint_state_message(streaming.now, (0.1, 0.1)))
+    streaming.receive(motion_message(start=streaming.now))
+    streaming.clock_set_back()
+    for _ in range(2):
+        assert_close(np.array(commands[-1].data), model.gravity_torque([0.1, 0.1]),
+                     OTHER_IMPLEMENTATION)
+        streaming.tick(1.0 / streaming.settings.stream_rate)
+    streaming.receive(motion_message(start=streaming.now))
+    assert dropped(streaming) == 1, 'not with a joint state of before'
+
+
+def test_nobody_waits_in_motion_until_another_robot_is_compiled(make_node, planar, model,
+                                                                monkeypatch):
+    node = make_node(FeedforwardNode, mode='stream', joint_state_timeout=10.0)
+    commands = published(node, '/commands')
+    node.receive(String(data=planar))
+    node.receive(joint_state_message(node.now, (0.1, 0.1)))
+    node.receive(motion_message(start=node.now))
+    node.tick(1.0 / node.settings.stream_rate)
+    last, robot = [], robot_node.Robot
+    monkeypatch.setattr(robot_node, 'Robot', lambda *arguments: (
+        last.append(np.array(commands[-1].data)), robot(*arguments))[1])
+    node.receive(String(data=planar))
+    assert not last and len(commands) == 1, 'the same one goes on'
+    node.receive(String(data=planar.replace('"2.5"', '"2.6"')))
+    assert_close(last[0], model.gravity_torque([0.1, 0.1]), OTHER_IMPLEMENTATION)
 
 
 def test_a_stream_does_not_start_without_joint_states(streaming):

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
 
@@ -62,9 +64,11 @@ class JointStates:
         self._reader, self.latest, self._names = JointStateReader(chain.joint_names), None, ()
 
     def restart(self) -> None:
-        """Accept earlier stamps: the clock was set back."""
+        """Accept earlier stamps: the clock was set back. Where the robot was stays known."""
         if self._reader is not None:
             self._reader.restart()
+        if self.latest is not None:  # fresh on no clock
+            self.latest = replace(self.latest, received=-np.inf)
 
     def fresh(self, now: float, timeout: float) -> JointSample | None:
         """

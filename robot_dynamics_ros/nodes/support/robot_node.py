@@ -12,6 +12,7 @@ Every callback is guarded: see `guarded_node`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -39,7 +40,7 @@ from robot_dynamics_ros.nodes.support.settings import (
     judge,
     read,
 )
-from robot_dynamics_ros.robot import Robot, load_robot
+from robot_dynamics_ros.robot import Robot, read_robot
 
 #: Time without a robot description after which a node says so first, and again [s].
 TOLD_FIRST, TOLD_AGAIN = 2.0, 10.0
@@ -80,6 +81,7 @@ class RobotNode(GuardedNode):
         self.failure = ''  # why it ends; the exit code is 1 then
         self.naming = JointNaming(self)
         self._payload: InertiaStamped | None = None
+        self._latest = -math.inf  # time of the last look at the clock [s]
         self.add_on_set_parameters_callback(self.guarded(
             self._judge_parameters, lambda error, changes: SetParametersResult(
                 successful=False, reason=described(error))))
@@ -116,6 +118,10 @@ class RobotNode(GuardedNode):
     def come_to_rest(self) -> None:
         """Leave the robot in a safe state: the node is about to stop acting."""
 
+    def pause(self) -> None:
+        """Leave the robot in a safe state: the node is busy, for seconds perhaps."""
+        self.stop_commanding()
+
     def clock_set_back(self) -> None:
         """Forget what depends on earlier times."""
 
@@ -139,9 +145,29 @@ class RobotNode(GuardedNode):
     def _on_jump(self, jump: TimeJump) -> None:
         if jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE and jump.delta.nanoseconds >= 0:
             return
+        self._start_over(jump.delta.nanoseconds * 1e-9)
+
+    def _start_over(self, change: float) -> None:
+        self._latest = self.now
         self.diagnostics.warn('clock jumps', f'the clock was set back or changed '
-                              f'({jump.delta.nanoseconds * 1e-9:.3f} s); starting over')
+                              f'({change:.3f} s); starting over')
         self.clock_set_back()
+
+    def call_due_timers(self) -> None:
+        """
+        Call the timers that are due.
+
+        ROS tells of simulated clocks that are set back, and not of the machine's: its timers would
+        wait until the time at which they were due comes once more.
+        """
+        now, before = self.now, self._latest
+        self._latest = now
+        if now < before:
+            for timer in self.timers:
+                if timer.clock is self.get_clock() and not timer.is_canceled():
+                    timer.reset()
+            self.guarded(self._start_over)(now - before)
+        super().call_due_timers()
 
     # Lifecycle
 
@@ -263,20 +289,27 @@ class RobotNode(GuardedNode):
         :raises RobotDynamicsError: it cannot be used; the present one stays.
         """
         s = self.settings
-        robot = load_robot(description, base=s.base or None, tip=s.tip or None,
-                           tips=s.tips or None, gravity=s.gravity or None,
-                           locked={**dict.fromkeys(s.locked, 0.0), **(frozen or {})},
-                           joints_file=s.joints_file or None)
+        chain, joints_file = read_robot(
+            description, base=s.base or None, tip=s.tip or None, tips=s.tips or None,
+            gravity=s.gravity or None, locked={**dict.fromkeys(s.locked, 0.0), **(frozen or {})},
+            joints_file=s.joints_file or None)
+        if self.active and self.robot is not None:
+            self.guarded(self.pause)()
+        robot = Robot(chain, joints_file)
         if self.robot is not None:
             robot.carry_as(self.robot)
         elif self._payload is not None:
             self._carry(robot, self._payload)
-        self.description, chain = description, robot.chain
         self.get_logger().info(
             f'robot {chain.robot}: {chain.joint_count} from {chain.base} to {chain.tip_names} '
             f'({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
             'out')
-        self.use_robot(robot)
+        before, self.description = self.description, description
+        try:
+            self.use_robot(robot)
+        except BaseException:
+            self.description = before
+            raise
         self.robot = robot
         self.naming.use_robot(chain, frozen)
         for finding in chain.findings:
@@ -289,7 +322,8 @@ class RobotNode(GuardedNode):
         try:
             if '<' not in message.data:  # the name of a file comes as a parameter only
                 raise UrdfError('the message is not URDF text')
-            self.load(message.data)
+            if self.robot is None or message.data != self.description:
+                self.load(message.data)  # else sent again, by a restarted publisher for example
         except RobotDynamicsError as error:
             self.diagnostics.warn('refused descriptions', f'robot_description refused: {error}')
             if self.robot is None:

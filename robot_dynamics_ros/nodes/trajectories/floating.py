@@ -12,6 +12,7 @@ age, and because every driver knows it; JointTrajectoryPoint has neither.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.control.floating import (
     LARGEST_FRICTION_SHARE,
@@ -120,6 +122,12 @@ class FloatMode:
         if self._controller is not None:
             self._controller.stop(reason)
 
+    def pause(self) -> None:
+        """Command the weight of the arm where it was seen last: nothing follows for a while."""
+        held = None if self._controller is None else self._controller.held()
+        if held is not None and self._node.robot is not None:
+            self._publish(self._node.robot.chain.joint_names, held)
+
     def rest(self) -> None:
         """Command a last torque that is safe to keep, and be ready to begin again."""
         if self._controller is None:
@@ -145,11 +153,14 @@ class FloatMode:
         if state is not None:
             self._q = state.q
         names = robot.chain.joint_names
-        self._commands.publish(Float64MultiArray(data=doubles(command.effort)))
-        self._joint_commands.publish(joint_state(
-            node.get_clock().now().to_msg(), names, command.effort, q=self._q,
-            qd=np.zeros(len(names))))
+        self._publish(names, command.effort)
         node.diagnostics.clipped(names, command.clamped)
+
+    def _publish(self, names: Sequence[str], effort: Array) -> None:
+        self._commands.publish(Float64MultiArray(data=doubles(effort)))
+        self._joint_commands.publish(joint_state(
+            self._node.get_clock().now().to_msg(), names, effort, q=self._q,
+            qd=np.zeros(len(names))))
 
     def _tell(self, objection: str) -> None:
         """Tell that the arm begins or ceases to float."""

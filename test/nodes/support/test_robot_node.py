@@ -205,6 +205,45 @@ def test_a_description_that_is_no_text_of_a_urdf_is_refused(make_node, text):
     assert 'not URDF text' in node.diagnostics.status().message
 
 
+def test_a_description_that_is_sent_again_changes_nothing(make_node, planar):
+    node = make_node(FeedforwardNode)
+    node.receive(String(data=planar))
+    robot = node.robot
+    node.receive(String(data=planar))
+    assert node.robot is robot
+
+
+def test_a_description_that_is_refused_is_not_that_of_the_robot(make_node, planar):
+    node = make_node(FeedforwardNode)
+    node.receive(String(data=planar))
+    unlimited = planar.replace('effort="60"', 'effort="0"')
+    assert unlimited != planar
+    for _ in range(2):
+        node.receive(String(data=unlimited))
+    assert node.diagnostics.counted('refused descriptions') == 2
+    assert node.description == planar
+
+
+def test_timers_begin_anew_where_the_clock_of_the_machine_was_set_back(make_node, planar):
+    """They would wait for as long as the clock was set back: an hour without a command."""
+    node = make_node(Ears, now=100.0, robot_description=planar)
+    anew, told = [], []
+    for timer in node.timers:
+        timer.reset = lambda timer=timer: anew.append(timer.timer_period_ns * 1e-9)
+    node.clock_set_back = lambda: told.append(node.now)
+    node.call_due_timers()
+    node.now = 101.0
+    node.call_due_timers()
+    assert anew == told == []
+    node.now = 100.5
+    node.call_due_timers()
+    assert anew == [3.0], 'neither those of another clock nor those that were cancelled'
+    assert told == [100.5]
+    node.call_due_timers()
+    assert told == [100.5]
+    assert node.diagnostics.counted('clock jumps') == 1
+
+
 def test_a_stop_before_there_is_a_robot_is_no_error(make_node):
     node = make_node(FeedforwardNode, mode='stream')
     node.receive(JointTrajectory())

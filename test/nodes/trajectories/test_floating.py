@@ -25,6 +25,7 @@ from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 from robot_dynamics_ros import FloatController, FloatSettings, chain_from_urdf, compile_model
 from robot_dynamics_ros.chain.inertia import payload_inertia
 from robot_dynamics_ros.nodes.feedforward import FeedforwardNode
+from robot_dynamics_ros.nodes.support import robot_node
 
 pytestmark = pytest.mark.ros
 
@@ -216,6 +217,21 @@ def test_another_robot_is_carried_by_its_own_model(make_node, planar, model):
     assert_close(np.array(commands[-1].data),
                  compile_model(chain_from_urdf(heavier)).gravity_torque(POSE),
                  OTHER_IMPLEMENTATION)
+
+
+def test_while_another_robot_is_compiled_the_weight_is_carried(make_node, planar, model,
+                                                               monkeypatch):
+    node = make_node(FeedforwardNode, now=100.0, mode='float')
+    node.receive(String(data=planar))
+    commands, joint_commands = published(node, '/commands'), published(node, '/joint_commands')
+    advance(node, PERIOD, POSE, (0.5, 0.5))
+    assert np.abs(np.array(commands[-1].data) - model.gravity_torque(POSE)).max() > 0.1
+    last = []
+    monkeypatch.setattr(robot_node, 'Robot', lambda *arguments: (
+        last.append((list(commands[-1].data), list(joint_commands[-1].effort))), 1 / 0))
+    node.receive(String(data=planar.replace('"2.5"', '"2.6"')))
+    for each in last[0]:
+        assert_close(np.array(each), model.gravity_torque(POSE), OTHER_IMPLEMENTATION)
 
 
 def test_trajectories_have_no_place_in_it(node, make_node, planar):

@@ -150,7 +150,8 @@ class AdaptiveControllerNode(RobotNode):
                                               chosen)
         velocities = _VELOCITY_PART * np.nan_to_num(robot.chain.velocity_limits,
                                                     nan=_FREE_VELOCITY)
-        self.come_to_rest()
+        if self.active:
+            self.come_to_rest()
         self._joints.use_robot(robot.chain)
         self._stream = AdaptiveStream(controller, AdaptiveStreamSettings(
             p.joint_state_timeout, p.safe_end, p.fade, velocities, p.largest_error))
@@ -158,6 +159,10 @@ class AdaptiveControllerNode(RobotNode):
         self._tell_of_presliding(robot)
         if p.enabled and self.active:
             self._stream.enable_when_ready()
+
+    def forget_robot(self) -> None:
+        """Forget its controller, which commands torques."""
+        self._stream = None
 
     def _tell_of_presliding(self, robot: Robot) -> None:
         """Name the joints whose friction turns over a distance, which the laws do not know."""

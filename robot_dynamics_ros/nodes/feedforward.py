@@ -204,7 +204,8 @@ class FeedforwardNode(RobotNode):
         """Find the effort limits; a robot with a joint without one is refused."""
         limits = effort_limits(self, robot.chain)
         self._source.use_robot(robot)
-        self.come_to_rest()
+        if self.active:
+            self.come_to_rest()
         self._limits = limits
         self._motion_limits = MotionLimits(robot.chain.joint_names, robot.chain.position_limits,
                                            robot.chain.velocity_limits)
@@ -213,6 +214,11 @@ class FeedforwardNode(RobotNode):
         self._float.use_robot(robot.chain, limits)
         self._link.restart()
         self.settings_changed()
+
+    def forget_robot(self) -> None:
+        """Forget its limits, and what streams torques."""
+        self._limits = self._settings = self._stream = None
+        self._float.forget_robot()
 
     def check_settings(self, settings: Any) -> None:
         """Refuse a gravity mode that has no feedback."""

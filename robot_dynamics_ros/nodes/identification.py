@@ -155,7 +155,7 @@ class IdentificationNode(LearningNode):
             self._wrenches.restart()
 
     def _on_publish(self) -> None:
-        if self._estimator is None or not self.active:
+        if self._estimator is None or self.robot is None or not self.active:
             return
         estimate = self._estimate(self._estimator)
         self._topic.publish(estimate_to_message(estimate, self.get_clock().now().to_msg()))

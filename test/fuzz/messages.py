@@ -11,6 +11,7 @@ mutated, that the node gets one after the other. What must hold after each of th
 """
 
 import io
+import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass
@@ -66,13 +67,15 @@ class Attack:
         report = self.node.report
         self.node.report = lambda error: (self.errors.append(error), report(error))
         self.node.get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
+        self.node.count_publishers = lambda topic: 9
+        self._start()
+
+    def _start(self):
         self.node.trigger_configure()
         self.node.trigger_activate()
-        self.node.count_publishers = lambda topic: 9
         for each in self.node.publishers:
             each.publish = lambda message, topic=each.topic_name: self._check(topic, message)
             each.get_subscription_count = lambda: 1
-            each.wait_for_all_acked = lambda timeout: True
 
     def close(self):
         self.node.remove_interfaces()  # rclpy leaves actions alone
@@ -96,10 +99,28 @@ class Attack:
         elif kind < 0.99:
             node.now = random.choice((100.0, 0.0, node.now + 1e6))
             node.clock_set_back()
-        else:
+        elif kind < 0.995:
             node.trigger_deactivate()
             node.trigger_activate()
+        else:
+            self._start_over()
         assert not self.errors, ''.join(traceback.format_exception(self.errors[0]))
+
+    def _start_over(self):
+        """Clean the node up, and start it in another mode if it has several."""
+        node = self.node
+        node.trigger_deactivate()
+        node.trigger_cleanup()
+        self._set(('folder', tempfile.mkdtemp(prefix='fuzz-calibration-')))
+        if not getattr(node.settings, 'controller_action', ''):
+            self._set(('mode', self.random.choice(('trajectory', 'stream', 'float'))),
+                                 ('feedback_frequency', 0.0))
+        self._start()
+
+    def _set(self, *values):
+        """Set those parameters that the node has."""
+        self.node.set_parameters([rclpy.parameter.Parameter(name, value=value)
+                                  for name, value in values if hasattr(self.node.settings, name)])
 
     @property
     def subscriptions(self):

@@ -39,6 +39,7 @@ NODES = {
     'feedforward_trajectory': (FeedforwardNode, {'follow_mlc': True, 'swap_duration': 0.02}),
     'feedforward_relay': (RelayingNode, {'controller_action': CONTROLLER}),
     'feedforward_stream': (FeedforwardNode, {'mode': 'stream'}),
+    'feedforward_float': (FeedforwardNode, {'mode': 'float'}),
     'computed_torque': (FeedforwardNode, {'mode': 'stream', 'feedback_frequency': 10.0,
                                           'follow_mlc': True}),
     'dynamics_server': (DynamicsServerNode, {'publish_shares': True, 'follow_mlc': True}),

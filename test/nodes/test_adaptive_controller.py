@@ -220,6 +220,24 @@ def test_deactivation_leaves_the_weight_behind_and_activation_takes_over(node, c
     assert len(commands) == 3 and node.under_control
 
 
+def test_after_a_clean_up_no_arm_is_controlled_before_its_description_comes(make_node, planar):
+    node = make_node(AdaptiveControllerNode, now=100.0)
+    node.receive(String(data=planar))
+    see(node)
+    assert node.under_control
+    node.trigger_deactivate()
+    assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    commands = published(node, '/commands')
+    see(node)
+    watch(node)
+    assert not commands and not node.under_control
+    node.receive(String(data=planar))
+    see(node)
+    assert commands and node.under_control
+
+
 @pytest.mark.parametrize('message', [
     motion_message(names=('joint_1', 'elbow')), motion_message(goal=(np.nan, 0.0)),
     trajectory_message([{'time': 1.0, 'positions': [0.0, 0.0]},

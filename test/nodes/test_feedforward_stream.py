@@ -7,6 +7,8 @@ from support.availability import skip_without_ros
 
 skip_without_ros()
 
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 from support.messages import dropped, joint_state_message, motion_message, published
@@ -95,6 +97,35 @@ def test_nobody_waits_in_motion_until_another_robot_is_compiled(make_node, plana
     assert not last and len(commands) == 1, 'the same one goes on'
     node.receive(String(data=planar.replace('"2.5"', '"2.6"')))
     assert_close(last[0], model.gravity_torque([0.1, 0.1]), OTHER_IMPLEMENTATION)
+
+
+@pytest.mark.parametrize('topic', [False, True])
+@pytest.mark.parametrize('modes', [('stream', 'stream'), ('float', 'float'), ('float', 'stream'),
+                                   ('trajectory', 'stream'), ('float', 'trajectory')])
+def test_a_node_that_was_cleaned_up_can_be_configured_again(make_node, planar, model, topic,
+                                                            modes):
+    given = {} if topic else {'robot_description': planar}
+    node = make_node(FeedforwardNode, mode=modes[0], joint_state_timeout=10.0, **given)
+    for mode in modes:
+        node.trigger_deactivate()
+        assert node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+        assert node.set_parameters([Parameter('mode', value=mode)])[0].successful
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        node.tick()
+        if topic:
+            node.receive(String(data=planar))
+        node.receive(joint_state_message(node.now, (0.1, 0.1)))
+        if mode == 'stream':
+            node.receive(motion_message(start=node.now))
+        commands = None if mode == 'trajectory' else published(node, '/commands')
+        node.tick()
+        assert commands is None or commands
+    assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    if commands:
+        assert_close(np.array(commands[-1].data), model.gravity_torque([0.1, 0.1]),
+                     OTHER_IMPLEMENTATION)
+    assert node.diagnostics.counted('unforeseen errors') == 0
 
 
 def test_a_stream_does_not_start_without_joint_states(streaming):

@@ -212,6 +212,24 @@ def test_the_same_robot_described_anew_goes_on_and_another_one_begins(
     assert node.diagnostics.counted('dropped joint states') == 1
 
 
+def test_after_a_clean_up_nothing_is_learned_before_a_description_comes(make_node, planar,
+                                                                       true_model):
+    node = make_node(IdentificationNode)
+    node.receive(String(data=planar))
+    move(node, true_model, 10.0)
+    seen = answer(node).samples
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    node.trigger_configure()
+    node.trigger_activate()
+    messages = published(node, '/mlc')
+    move(node, true_model, 5.0, start=20.0)
+    node.tick(node.settings.publish_period)
+    assert not messages
+    node.receive(String(data=planar))
+    assert answer(node).samples == seen, 'what was learned of the same robot is kept'
+
+
 def test_reset_forgets_and_enable_freezes(node, true_model):
     move(node, true_model, 20.0)
     assert node.call(SetBool.Request(data=False)).message == 'frozen'

@@ -199,6 +199,10 @@ class LearningNode(RobotNode):
         :raises RobotDynamicsError: they are of no use.
         """
 
+    def forget_robot(self) -> None:
+        """Take no joint states without a description."""
+        self.reader = None
+
     @property
     def learning(self) -> bool:
         """True while joint states are wanted."""

@@ -107,6 +107,9 @@ class RobotNode(GuardedNode):
         :raises RobotDynamicsError: this robot cannot be used; the present one stays.
         """
 
+    def forget_robot(self) -> None:
+        """Forget what `use_robot` has made: the node is cleaned up, and may get another robot."""
+
     @property
     def may_freeze(self) -> bool:
         """True where joints that nobody names may be left out: not of commands without names."""
@@ -237,6 +240,7 @@ class RobotNode(GuardedNode):
         """Forget the robot and remove what configure created."""
         self.robot, self.configured = None, False
         self.guarded(self.remove_interfaces)()
+        self.guarded(self.forget_robot)()
         for made, destroy in self._entities():
             if made not in self._permanent:
                 destroy(made)

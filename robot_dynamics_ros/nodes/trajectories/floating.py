@@ -93,13 +93,17 @@ class FloatMode:
         self._robot = (chain, limits)
         self._begin()
 
+    def forget_robot(self) -> None:
+        """Let no robot float."""
+        self._robot = self._controller = None
+
     def settings_changed(self) -> None:
         """Use the present settings."""
         if self._controller is not None and self._robot is not None:
             self._controller.settings = self._settings(*self._robot)
 
     def _begin(self) -> None:
-        self._objection = None
+        self._objection = self._controller = None
         if self._node.settings.mode == 'float' and self._robot is not None:
             self._controller = FloatController(self._settings(*self._robot))
 

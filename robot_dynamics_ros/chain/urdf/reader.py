@@ -178,7 +178,7 @@ def locked_positions(tree: Tree, locked: Locked) -> dict[str, float]:
             raise ChainError(f"{tree.label}: joint '{name}' cannot be locked at {position}")
         positions |= dict.fromkeys(names, float(position))
     for joint in tree.joints.values():
-        lead = tree.leader(joint.name)
+        lead = tree.leader(joint.name, positions)
         if lead is None or joint.name in positions:
             continue
         if lead.leader in positions or not tree.joints[lead.leader].moving:

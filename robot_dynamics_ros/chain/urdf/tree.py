@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -82,7 +82,7 @@ class Leader(NamedTuple):
     """
     What a joint follows: ``q = multiplier q_leader + offset``.
 
-    :param leader: name of a joint that follows no other.
+    :param leader: name of a joint that follows no other, or is frozen.
     :param multiplier: velocity for a unit velocity of the leader.
     :param offset: position where the leader is at 0 [rad, m].
     """
@@ -114,15 +114,17 @@ class Tree:
         """Return the joint that carries a link; None for the root."""
         return self._parents.get(link)
 
-    def leader(self, name: str) -> Leader | None:
+    def leader(self, name: str, frozen: Container[str] = ()) -> Leader | None:
         """
         Return what a joint follows, through other followers; None = nothing.
 
+        :param name: the joint.
+        :param frozen: joints that do not move, and so follow nothing.
         :raises ChainError: joints that follow each other, or with a ratio that no robot has.
         """
         joint, multiplier, offset = self.joints[name], 1.0, 0.0
         seen = {name}
-        while joint.mimic is not None:
+        while joint.mimic is not None and (joint.name == name or joint.name not in frozen):
             offset += multiplier * joint.offset
             multiplier *= joint.multiplier
             joint = self.joints[joint.mimic]

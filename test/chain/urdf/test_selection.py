@@ -50,6 +50,16 @@ def test_a_follower_of_a_locked_joint_stays_where_that_puts_it():
     assert position['left_other_finger_joint'] == 0.03
 
 
+def test_a_follower_of_a_locked_follower_stays_where_that_puts_it():
+    text = TWO_ARMS.read_text().replace('<mimic joint="left_finger_joint"/>',
+                                        '<mimic joint="right_other_finger_joint" '
+                                        'multiplier="-0.5" offset="0.01"/>')
+    chain = chain_from_urdf(text, locked={'right_other_finger_joint': 0.03})
+    position = {finding.where: finding.value for finding in chain.findings}
+    assert position['left_other_finger_joint'] == pytest.approx(0.01 - 0.5 * 0.03)
+    assert 'right_finger_joint' in chain.joint_names and not chain.followers
+
+
 def test_a_follower_without_its_leader_is_refused():
     with pytest.raises(ChainError, match="mimics 'left_finger_joint', which is not on it"):
         chain_from_urdf(TWO_ARMS, tip='left_other_finger')

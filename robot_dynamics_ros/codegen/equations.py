@@ -46,6 +46,7 @@ from robot_dynamics_ros.dynamics.recursions.momentum import twice_kinetic_energy
 from robot_dynamics_ros.dynamics.recursions.motion import LinkMotion, reference_motion
 from robot_dynamics_ros.dynamics.recursions.regressor import (
     link_twists,
+    reduced_matrix,
     reduced_rows,
     regressor_array,
     regressor_rows,
@@ -188,7 +189,7 @@ class Equations:
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """Return A(q) of links and rotors."""
-        links = self._reduced(composite_bodies(self._frames, self._links))
+        links = reduced_matrix(self.chain, composite_bodies(self._frames, self._links))
         return self._joints.with_rotors(links)
 
     def coriolis_matrix(self) -> list[list[Scalar]]:
@@ -276,14 +277,9 @@ class Equations:
         rates = rest if qdd is None else self.chain.moving_rates(qdd)
         motion = customized_motion(self._frames, qd, rates, gravity_vector(self.chain))
         found = rigid_derivatives(self._frames, self._links, motion, qd, self._wrench)
-        matrices = (self._reduced(rows) for rows in (found.by_q, found.by_qd, found.by_qdd))
+        matrices = (reduced_matrix(self.chain, rows)
+                    for rows in (found.by_q, found.by_qd, found.by_qdd))
         return TorqueDerivatives(self.chain.joint_sums(found.torque), *matrices)
-
-    def _reduced(self, matrix: list[list[Scalar]]) -> list[list[Scalar]]:
-        """Return G^T A G: a matrix of all moving joints as the n joints have it."""
-        if not self.chain.followers:
-            return matrix
-        return [self.chain.joint_sums(row) for row in reduced_rows(self.chain, matrix)]
 
     def inverse_dynamics_derivatives(self) -> Matrices:
         """Return the derivatives of `inverse_dynamics` by q and by qd."""

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.formulations.lu_meng import momentum_split
+from robot_dynamics_ros.dynamics.recursions.regressor import reduced_rows
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.errors import StateError
@@ -100,7 +101,7 @@ class FilteredRegressor:
 
     def update(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """
-        Take one sample and return Y_f (n, 10 n) and tau_f (n,), with tau_f = Y_f x.
+        Take one sample and return Y_f (n, 10 m) and tau_f (n,), with tau_f = Y_f x.
 
         :param q: (n,) joint positions [rad, m].
         :param qd: (n,) joint velocities [rad/s, m/s].
@@ -128,15 +129,16 @@ class FilteredRegressor:
 
 
 def momentum_and_rest(state: Samples) -> tuple[Array, Array]:
-    """Return W and Z of Y = dW/dt + Z, each (n, 10 n) or (N, n, 10 n), at `q` and `qd`."""
-    W, Z = momentum_split(state.frames, state['qd'], gravity_vector(state.chain))
+    """Return W and Z of Y = dW/dt + Z, each (n, 10 m) or (N, n, 10 m), at `q` and `qd`."""
+    W, Z = (reduced_rows(state.chain, part) for part in momentum_split(
+        state.frames, state.chain.moving_rates(state['qd']), gravity_vector(state.chain)))
     return state.matrix(W), state.matrix(Z)
 
 
 def filtered_regressor(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
                        cutoff: float, period: float) -> tuple[Array, Array]:
     """
-    Return Y_f (N, n, 10 n) and tau_f (N, n) of a recording at a constant rate.
+    Return Y_f (N, n, 10 m) and tau_f (N, n) of a recording at a constant rate.
 
     :param chain: the robot; its inertias are not used.
     :param q: (N, n) joint positions [rad, m].

@@ -22,6 +22,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.dynamics.recursions.mass_matrix import composite_bodies
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
+from robot_dynamics_ros.dynamics.recursions.regressor import reduced_matrix
 from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector, joint_frames
 from robot_dynamics_ros.dynamics.scalars.samples import Samples
 from robot_dynamics_ros.dynamics.scalars.series import Series, series_cos_sin
@@ -170,7 +171,9 @@ class ElasticModel:
         frames = joint_frames(self.chain, position,
                               lambda u: series_cos_sin(u, functions.cos, functions.sin)[0],
                               lambda u: series_cos_sin(u, functions.cos, functions.sin)[1])
-        tau = newton_euler(frames, self._links, velocity, rate, gravity_vector(self.chain))
+        tau = self.chain.joint_sums(newton_euler(
+            frames, self._links, self.chain.moving_rates(velocity), self.chain.moving_rates(rate),
+            gravity_vector(self.chain)))
         torques = [state.vector([each.derivative(k) for each in tau]) for k in range(3)]
         # (9.35a): the spring carries the torque of the links
         q_motor, qd_motor, qdd_motor = (
@@ -194,9 +197,10 @@ class ElasticModel:
         state = Samples.of(self.chain, q=q, qd=qd, q_motor=q_motor, qd_motor=qd_motor, tau=torque)
         values = {name: state.vector(scalars) for name, scalars in state.scalars.items()}
         joints = self._joints
-        A = state.matrix(composite_bodies(state.frames, self._links))
-        bias = state.vector(newton_euler(state.frames, self._links, state['qd'],
-                                         [0.0] * len(self.chain), gravity_vector(self.chain)))
+        A = state.matrix(reduced_matrix(self.chain, composite_bodies(state.frames, self._links)))
+        bias = state.vector(self.chain.joint_sums(newton_euler(
+            state.frames, self._links, self.chain.moving_rates(state['qd']),
+            [0.0] * len(self._links), gravity_vector(self.chain))))
         x = joints.joined(values['q'], values['q_motor'])
         velocity = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
         force = joints.force(bias, self._carried(values['tau'], velocity)) - x @ joints.spring

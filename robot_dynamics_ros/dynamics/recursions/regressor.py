@@ -192,3 +192,13 @@ def reduced_rows(chain: Chain, rows: Sequence[Sequence[Scalar]]) -> list[list[Sc
     if not chain.followers:
         return [list(row) for row in rows]
     return [list(row) for row in zip(*(chain.joint_sums(column) for column in zip(*rows)))]
+
+
+def reduced_matrix(chain: Chain, matrix: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """
+    Return a matrix of all m moving joints as the n joints have it: G^T A G.
+
+    :param chain: the robot.
+    :param matrix: m rows of m scalars.
+    """
+    return [chain.joint_sums(row) for row in reduced_rows(chain, matrix)]

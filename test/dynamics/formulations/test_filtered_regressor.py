@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The filtered regressor."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from support.chains import random_chain
+from support.chains import random_chain, random_tree
 from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.dynamics.formulations.filtered_regressor import (
@@ -33,10 +35,12 @@ def error(chain, period):
     return np.max(np.abs(Y @ chain.standard_parameters - tau_f)) / np.max(np.abs(tau_f))
 
 
-@pytest.mark.parametrize('types', ['RRR', 'RPR'])
-def test_filtered_torque_is_filtered_regressor_times_parameters(rng, types):
+@pytest.mark.parametrize('chain', [
+    partial(random_chain, types='RRR'), partial(random_chain, types='RPR'),
+    partial(random_tree, followers=2)], ids=['RRR', 'RPR', 'followers'])
+def test_filtered_torque_is_filtered_regressor_times_parameters(rng, chain):
     """The error is that of linear interpolation: it falls with the square of the period."""
-    chain = random_chain(rng, 3, types=types)
+    chain = chain(rng, 3)
     coarse, fine = error(chain, 2e-3), error(chain, 1e-3)
     assert coarse < 1e-4
     assert coarse / fine == pytest.approx(4.0, rel=0.1)

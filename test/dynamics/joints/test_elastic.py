@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chains import random_chain
+from support.chains import random_chain, random_tree
 from support.oracle import Oracle
 from support.tolerances import (
     FINITE_DIFFERENCE,
@@ -22,12 +22,13 @@ from robot_dynamics_ros.dynamics.joints.joint_terms import JointTerms
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 
-def elastic_chain(rng, n, *, coupled=False):
+def elastic_chain(rng, n, *, coupled=False, followers=0):
     coupling = np.eye(n) + 0.2 * rng.normal(size=(n, n)) if coupled else None
     physics = JointPhysics(rotor_inertia=rng.uniform(0.1, 1.0, n), viscous=rng.uniform(0, 1, n),
                            coulomb=rng.uniform(0, 1, n), offset=rng.normal(size=n),
                            coulomb_velocity=0.5, coupling=coupling)
-    return random_chain(rng, n).with_joint_physics(physics)
+    chain = random_tree(rng, n, followers=followers) if followers else random_chain(rng, n)
+    return chain.with_joint_physics(physics)
 
 
 def along(q, qd, qdd, jerk, snap, t):
@@ -56,14 +57,15 @@ def test_a_turning_rod_on_a_spring_can_be_checked_on_paper():
     np.testing.assert_allclose(motor.torque, tau + Ia * (qdd + tau_curve / k), rtol=1e-14)
 
 
-@pytest.mark.parametrize('coupled', [False, True])
-def test_forward_undoes_inverse(rng, coupled):
+@pytest.mark.parametrize(('coupled', 'followers'), [(False, 0), (True, 0), (True, 2)])
+def test_forward_undoes_inverse(rng, coupled, followers):
     for k in range(20):
         n = int(rng.integers(1, 8))
         stiffness = rng.uniform(100.0, 1000.0, n)
         if k % 3 == 0:
             stiffness[rng.integers(n)] = np.inf
-        model = ElasticModel(elastic_chain(rng, n, coupled=coupled), stiffness)
+        chain = elastic_chain(rng, n, coupled=coupled, followers=followers)
+        model = ElasticModel(chain, stiffness)
         q, qd, qdd, jerk, snap = rng.normal(size=(5, 4, n))
         motor = model.inverse(q, qd, qdd, jerk, snap)
         links, motors = model.forward(q, qd, motor.position, motor.velocity, motor.torque)
@@ -71,9 +73,10 @@ def test_forward_undoes_inverse(rng, coupled):
         assert_close(motors, motor.acceleration, OTHER_FORMULATION)
 
 
-def test_springs_carry_the_torque_of_the_links(rng):
+@pytest.mark.parametrize('followers', [0, 2])
+def test_springs_carry_the_torque_of_the_links(rng, followers):
     """(9.35a) with Pinocchio's torque."""
-    chain = elastic_chain(rng, 6)
+    chain = elastic_chain(rng, 6, followers=followers)
     stiffness = rng.uniform(100.0, 1000.0, 6)
     motion = rng.normal(size=(5, 6))
     motor = ElasticModel(chain, stiffness).inverse(*motion)

@@ -30,7 +30,8 @@ def under_wrenches(chain: Chain, physics: JointPhysics, name: str, values: tuple
     :raises ParameterError: the function takes none, or a link is not on the chain.
     """
     if name not in ('inverse_dynamics', 'torque', 'forward_dynamics'):
-        raise ParameterError(f'{name} takes a wrench on the tip only, as six numbers')
+        raise ParameterError(f'{name} takes wrenches on tips only, as six numbers for each of '
+                             f'{chain.tip_names}')
     q, qd, last = values
     with np.errstate(all='ignore'):
         outer = wrench_torque(chain, q, wrenches)

@@ -8,7 +8,8 @@ friction, compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,6 @@ from robot_dynamics_ros.arrays import Array
 from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import (
     chosen,
-    inverse_dynamics,
     lin_constants,
     link_parameters,
 )
@@ -38,11 +38,12 @@ from robot_dynamics_ros.dynamics.recursions.mass_matrix import (
     renaud_gravity,
 )
 from robot_dynamics_ros.dynamics.recursions.newton_euler import newton_euler
-from robot_dynamics_ros.dynamics.recursions.regressor import regressor
-from robot_dynamics_ros.dynamics.scalars.frames import gravity_vector
-from robot_dynamics_ros.dynamics.scalars.pair import wrenches_at_joints
-from robot_dynamics_ros.dynamics.scalars.samples import Samples
-from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar
+from robot_dynamics_ros.dynamics.recursions.regressor import reduced_matrix, regressor
+from robot_dynamics_ros.dynamics.scalars.factored_matrix import solve_from_tip
+from robot_dynamics_ros.dynamics.scalars.frames import JointFrame, gravity_vector
+from robot_dynamics_ros.dynamics.scalars.pair import LinkWrenches, wrenches_at_joints
+from robot_dynamics_ros.dynamics.scalars.samples import Samples, state_arrays
+from robot_dynamics_ros.dynamics.scalars.vector import ZERO, Scalar, Vector
 from robot_dynamics_ros.errors import ParameterError
 
 
@@ -58,7 +59,7 @@ def mass_matrix(chain: Chain, q: ArrayLike, *, formulation: str = 'composite_bod
     equations = chosen(MASS_MATRICES, formulation, 'the mass matrix', chain)
     if chain.followers:
         G, c = chain.coupling
-        whole = mass_matrix(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c,
+        whole = mass_matrix(chain.released, state_arrays(chain, q=q)['q'] @ G.T + c,
                             formulation=formulation)
         return np.asarray(G.T @ whole @ G)
     state = Samples.of(chain, q=q)
@@ -77,7 +78,7 @@ def gravity_torque(chain: Chain, q: ArrayLike, *, formulation: str = 'newton_eul
     equations = chosen(GRAVITY_TORQUES, formulation, 'the gravity torque', chain)
     if chain.followers:
         G, c = chain.coupling
-        return gravity_torque(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c,
+        return gravity_torque(chain.released, state_arrays(chain, q=q)['q'] @ G.T + c,
                               formulation=formulation) @ G
     state = Samples.of(chain, q=q)
     return state.vector(equations(state))
@@ -108,6 +109,9 @@ def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
     """
     Return the joint accelerations (n,) or (N, n) of the rigid links [rad/s^2, m/s^2].
 
+    They are NaN where a joint moves nothing that has inertia. With joints that follow others every
+    formulation is that of the mass matrix.
+
     :param chain: the robot, with its inertias.
     :param q: (n,) or (N, n) joint positions [rad, m].
     :param qd: joint velocities [rad/s, m/s], same shape.
@@ -119,18 +123,31 @@ def forward_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
     :raises ParameterError: unknown formulation.
     """
     solve = chosen(FORWARD_DYNAMICS, formulation, 'the forward dynamics', chain)
-    if chain.followers:
-        rest = np.zeros(np.shape(q))
-        bias = inverse_dynamics(chain, q, qd, rest, wrench=wrench, link_wrenches=link_wrenches)
-        load = np.asarray(tau, dtype=np.float64) - bias
-        return np.asarray(np.linalg.solve(mass_matrix(chain, q), load[..., None])[..., 0],
-                          dtype=np.float64)
-    if link_wrenches is not None:
-        tau = np.asarray(tau, dtype=np.float64) + wrench_torque(chain, q, link_wrenches)
     state = Samples.of(chain, q=q, qd=qd, tau=tau, wrench=wrench)
     external = None if wrench is None else wrenches_at_joints(chain, state['wrench'])
-    return state.vector(solve(state.frames, link_parameters(chain), state['qd'], state['tau'],
-                              gravity_vector(chain), external))
+    load = state['tau']
+    if link_wrenches is not None:
+        outer = np.moveaxis(wrench_torque(chain, q, link_wrenches), -1, 0)
+        load = [own + other for own, other in zip(load, outer)]
+    if chain.followers:
+        solve = partial(_with_followers, chain)
+    try:
+        with np.errstate(all='ignore'):
+            return state.vector(solve(state.frames, link_parameters(chain), state['qd'], load,
+                                      gravity_vector(chain), external))
+    except ZeroDivisionError:
+        return state.vector([math.nan] * len(chain))
+
+
+def _with_followers(chain: Chain, frames: Sequence[JointFrame],
+                    parameters: Sequence[Sequence[Scalar]], qd: Sequence[Scalar],
+                    tau: Sequence[Scalar], gravity: Vector,
+                    wrench: LinkWrenches | None) -> list[Scalar]:
+    """Return the accelerations of joints that others follow, as `by_mass_matrix` does."""
+    A = reduced_matrix(chain, composite_bodies(frames, parameters))
+    bias = chain.joint_sums(newton_euler(frames, parameters, chain.moving_rates(qd),
+                                         [0.0] * len(parameters), gravity, wrench))
+    return solve_from_tip(A, [t - b for t, b in zip(tau, bias)])
 
 
 def _composite_bodies(state: Samples) -> ScalarRows:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.arrays import Array
@@ -31,7 +30,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     power,
     wrenches_at_joints,
 )
-from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.samples import Samples, state_arrays
 from robot_dynamics_ros.dynamics.scalars.vector import Scalar, total
 from robot_dynamics_ros.errors import ParameterError
 
@@ -60,8 +59,8 @@ def inverse_dynamics(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
     equations = chosen(FORMULATIONS, formulation, 'the inverse dynamics', chain)
     if chain.followers:
         G, c = chain.coupling
-        motion = (np.asarray(rate, dtype=np.float64) @ G.T for rate in (qd, qdd))
-        return inverse_dynamics(chain.released, np.asarray(q, dtype=np.float64) @ G.T + c, *motion,
+        position, *rates = state_arrays(chain, q=q, qd=qd, qdd=qdd).values()
+        return inverse_dynamics(chain.released, position @ G.T + c, *(r @ G.T for r in rates),
                                 wrench=wrench, link_wrenches=link_wrenches,
                                 formulation=formulation) @ G
     state = Samples.of(chain, q=q, qd=qd, qdd=qdd, wrench=wrench)

@@ -8,6 +8,7 @@ of its link, in its frame, as the URDF has them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -29,7 +30,7 @@ from robot_dynamics_ros.dynamics.scalars.pair import (
     power,
     summed,
 )
-from robot_dynamics_ros.dynamics.scalars.samples import Samples
+from robot_dynamics_ros.dynamics.scalars.samples import Samples, real_array
 from robot_dynamics_ros.dynamics.scalars.vector import Scalar
 from robot_dynamics_ros.errors import ParameterError, StateError
 
@@ -68,7 +69,8 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
     :param qdd: joint accelerations [rad/s^2, m/s^2], same shape.
     :param wrenches: wrenches on the links, as for `wrench_torque`; None = nothing.
     :param formulation: 'newton_euler' (9.91)-(9.93), or 'linear_recursion': the wrench (9.123),
-        by (9.113) from the forward dynamics with the torque of this motion.
+        by (9.113) from the forward dynamics with the torque of this motion; NaN where a joint
+        moves nothing that has inertia.
     :raises ParameterError: a link that is not on the chain, or an unknown formulation.
     """
     if formulation not in ('newton_euler', 'linear_recursion'):
@@ -82,9 +84,12 @@ def joint_wrenches(chain: Chain, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                for frame, (force, moment) in zip(state.frames[1:], reactions)]
         reactions = []
         links = [link.standard_parameters.tolist() for link in chain.links]
-        linear_recursion(state.frames, links, chain.moving_rates(state['qd']), tau,
-                         gravity_vector(chain),
-                         link_wrenches=outer, reactions=reactions)
+        try:
+            with np.errstate(all='ignore'):
+                linear_recursion(state.frames, links, chain.moving_rates(state['qd']), tau,
+                                 gravity_vector(chain), link_wrenches=outer, reactions=reactions)
+        except ZeroDivisionError:  # a joint that moves nothing that has inertia
+            reactions = [((math.nan,) * 3, (math.nan,) * 3)] * len(links)
     return state.matrix([[*force, *moment] for force, moment in reactions])
 
 
@@ -114,7 +119,7 @@ def by_link(state: Samples, wrenches: Wrenches) -> list[Pair]:
 
 
 def _scalars(state: Samples, name: str, values: ArrayLike) -> list[Scalar]:
-    array = np.asarray(values, dtype=np.float64)
+    array = real_array(f'the wrench on {name}', values)
     expected = (6,) if state.count is None else (state.count, 6)
     if array.shape != expected:
         raise StateError(f'the wrench on {name} has shape {array.shape}, expected {expected}: '

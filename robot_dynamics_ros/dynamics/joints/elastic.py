@@ -193,6 +193,7 @@ class ElasticModel:
         :param q_motor: motor positions [rad, m]; of a rigid joint not used.
         :param qd_motor: motor velocities [rad/s, m/s]; of a rigid joint not used.
         :param torque: motor torque [N m, N].
+        :raises ParameterError: a joint moves nothing that has inertia.
         """
         state = Samples.of(self.chain, q=q, qd=qd, q_motor=q_motor, qd_motor=qd_motor, tau=torque)
         values = {name: state.vector(scalars) for name, scalars in state.scalars.items()}
@@ -204,8 +205,12 @@ class ElasticModel:
         x = joints.joined(values['q'], values['q_motor'])
         velocity = joints.joined(values['qd'], values['qd_motor'])[..., joints.drive]
         force = joints.force(bias, self._carried(values['tau'], velocity)) - x @ joints.spring
-        rates = np.asarray(np.linalg.solve(joints.mass_matrix(A), force[..., None])[..., 0],
-                           np.float64)
+        try:
+            solution = np.linalg.solve(joints.mass_matrix(A), force[..., None])
+        except np.linalg.LinAlgError:
+            raise ParameterError(f'robot {self.chain.robot}: a joint moves nothing that has '
+                                 'inertia; lock it, or give its link an inertia') from None
+        rates = np.asarray(solution[..., 0], np.float64)
         return rates[..., :len(self.chain)], rates[..., joints.drive]
 
     def _friction(self, velocity: Array, load: Array) -> Array:

@@ -24,7 +24,7 @@ def state_arrays(chain: Chain, **arrays: ArrayLike | None) -> dict[str, Array]:
     :param arrays: q, qd, qdd, tau: n entries; wrench: six entries for each tip; None = left out.
     :raises StateError: a wrong size or type, or single and batch mixed.
     """
-    given = {name: _real_array(name, values)
+    given = {name: real_array(name, values)
              for name, values in arrays.items() if values is not None}
     first_name, first = next(iter(given.items()))
     for name, values in given.items():
@@ -41,7 +41,13 @@ def state_arrays(chain: Chain, **arrays: ArrayLike | None) -> dict[str, Array]:
     return given
 
 
-def _real_array(name: str, values: ArrayLike) -> Array:
+def real_array(name: str, values: ArrayLike) -> Array:
+    """
+    Return values as float64.
+
+    :param name: what they are, for the message.
+    :raises StateError: not an array of real numbers.
+    """
     try:
         array = np.asarray(values)
         if array.dtype.kind not in 'biuf':

@@ -59,7 +59,7 @@ def test_a_state_with_a_wrench_that_is_not_finite_is_nan_in_all_joints(model, rn
 
 def test_what_takes_none_says_so(model, rng):
     q, qd, qdd = random_states(rng, 4)
-    with pytest.raises(ParameterError, match='torque_derivatives takes a wrench on the tip only'):
+    with pytest.raises(ParameterError, match='torque_derivatives takes wrenches on tips only'):
         model.torque_derivatives(q, qd, qdd, wrench={model.chain.tip: np.zeros(6)})
     with pytest.raises(ParameterError, match="no link 'nose' on the chain"):
         model.torque(q, qd, qdd, wrench={'nose': np.zeros(6)})

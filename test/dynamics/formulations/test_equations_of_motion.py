@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from support.cases import random_cases
-from support.chains import random_chain, reference_chains
+from support.chains import random_chain, random_tree, reference_chains
 from support.tolerances import OTHER_IMPLEMENTATION, SAME_ALGEBRA, assert_close
 
 from robot_dynamics_ros.chain.dh import chain_from_dh
@@ -17,6 +17,7 @@ from robot_dynamics_ros.dynamics.formulations.equations_of_motion import (
     gravity_torque,
     mass_matrix,
 )
+from robot_dynamics_ros.dynamics.formulations.inverse_dynamics import inverse_dynamics
 from robot_dynamics_ros.errors import ParameterError, StateError
 
 #: Every quantity with every formulation of it, and the arrays that it takes.
@@ -88,3 +89,32 @@ def test_an_unknown_formulation_is_refused_with_the_known_ones(pendulum, quantit
 def test_a_position_of_the_wrong_size_is_refused(pendulum):
     with pytest.raises(StateError, match=r'q has shape \(2,\), expected \(1,\)'):
         mass_matrix(pendulum, [0.0, 0.0])
+
+
+@pytest.mark.parametrize('followers', [0, 2])
+def test_states_that_do_not_fit_are_refused_with_joints_that_others_follow_too(rng, followers):
+    chain = random_tree(rng, 3, followers=followers)
+    one, batch = np.zeros(3), np.zeros((4, 3))
+    for quantity, count in ((mass_matrix, 1), (gravity_torque, 1), (inverse_dynamics, 3),
+                            (forward_dynamics, 3)):
+        for wrong in (np.zeros(4), ['a'] * 3):
+            with pytest.raises(StateError, match=r'q has shape|array of real numbers'):
+                quantity(chain, wrong, *[one] * (count - 1))
+    for quantity in (inverse_dynamics, forward_dynamics):
+        for state in ((one, one, batch), (batch, batch, one)):
+            with pytest.raises(StateError, match='give one state or N states in all of them'):
+                quantity(chain, *state, link_wrenches={chain.tip: np.zeros(state[0].shape[:-1]
+                                                                           + (6,))})
+
+
+@pytest.mark.parametrize('formulation', FORWARD_DYNAMICS)
+@pytest.mark.parametrize('followers', [0, 1])
+def test_a_joint_that_moves_no_mass_has_no_acceleration(rng, followers, formulation):
+    chain = random_tree(rng, 3, followers=followers)
+    massless = chain.with_links([Inertia.zero()] * len(chain.links))
+    for shape in ((3,), (4, 3)):
+        state = rng.normal(size=(3, *shape))
+        for wrenches in (None, {chain.tip: np.ones((*shape[:-1], 6))}):
+            found = forward_dynamics(massless, *state, link_wrenches=wrenches,
+                                     formulation=formulation)
+            assert found.shape == shape and np.all(np.isnan(found))

@@ -10,6 +10,7 @@ from support.robots import URDF_FOLDER
 from support.tolerances import OTHER_IMPLEMENTATION, assert_close
 
 from robot_dynamics_ros import (
+    Inertia,
     chain_from_urdf,
     compile_model,
     forward_dynamics,
@@ -108,5 +109,17 @@ def test_wrong_links_sizes_and_words_are_refused(case):
         wrench_torque(chain, q, {'nose': np.zeros(6)})
     with pytest.raises(StateError, match=r'wrench on link1 has shape \(3,\), expected \(6,\)'):
         wrench_torque(chain, q, {'link1': np.zeros(3)})
+    with pytest.raises(StateError, match='wrench on link1 must be an array of real numbers'):
+        wrench_torque(chain, q, {'link1': ['down'] * 6})
     with pytest.raises(ParameterError, match="unknown formulation 'kane' of the joint wrenches"):
         joint_wrenches(chain, q, qd, qdd, formulation='kane')
+
+
+def test_the_recursion_of_accelerations_knows_no_wrench_of_a_joint_that_moves_no_mass(case):
+    chain, state, *_ = case
+    massless = chain.with_links([*chain.links[:-1], Inertia.zero()])
+    for shape in ((len(chain),), (2, len(chain))):
+        batch = [np.broadcast_to(each, shape) for each in state]
+        assert np.all(np.isfinite(joint_wrenches(massless, *batch)))
+        found = joint_wrenches(massless, *batch, formulation='linear_recursion')
+        assert found.shape == (*shape, 6) and np.all(np.isnan(found))

@@ -129,5 +129,8 @@ def test_bad_input_is_refused(rng):
     with pytest.raises(ParameterError, match='joint joint2: an elastic joint needs'):
         ElasticModel(chain.with_joint_physics(light), [100.0, 100.0])
     ElasticModel(chain.with_joint_physics(light), [100.0, np.inf])
+    massless = chain.with_links([chain.links[0], Inertia.zero()])
+    with pytest.raises(ParameterError, match='a joint moves nothing that has inertia'):
+        ElasticModel(massless, [100.0, 100.0]).forward(*np.zeros((5, 2)))
     with pytest.raises(StateError, match='jerk has shape'):
         ElasticModel(chain, [100.0, 100.0]).inverse([0, 0], [0, 0], [0, 0], [0], [0, 0])

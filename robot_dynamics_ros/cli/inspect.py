@@ -83,10 +83,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def inspected_set(chain: Chain, arguments: argparse.Namespace) -> str:
-    """Return one set of minimal parameters in the form that is asked for."""
+    """
+    Return one set of minimal parameters in the form that is asked for.
+
+    :raises ParameterError: a conversion that does not exist, or in a form that it does not have.
+    """
     name = arguments.set or 'lin'
     mlc = minimal_parameters(chain, name)
     if arguments.latex or arguments.sympy:
+        if arguments.conversion is not None:
+            raise ParameterError('--conversion is printed as text or with --json; leave out '
+                                 '--latex and --sympy')
         return (latex_formulas if arguments.latex else sympy_formulas)(chain, mlc).rstrip()
     other = (None if arguments.conversion is None
              else minimal_parameters(chain, arguments.conversion))

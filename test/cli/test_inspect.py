@@ -192,6 +192,8 @@ def test_the_conversion_matrix_between_sets(capsys):
     assert np.linalg.matrix_rank(conversion['matrix']) == 33
     assert main(['inspect', robot, '--set', 'gravity', '--conversion', 'lin']) != 0
     assert 'set of a part of the torque' in capsys.readouterr().err
+    assert main(['inspect', robot, '--conversion', 'khalil', '--latex']) == 2
+    assert '--conversion is printed as text or with --json' in capsys.readouterr().err
 
 
 def test_formulas_with_rotors_for_other_programs(capsys):

@@ -4,7 +4,8 @@ A URDF with other inertias and friction; every other byte stays what it was.
 
 The inertia of a moving body goes wholly into the link that its joint carries, and the inertials of
 links that are fixed to it are removed. Links behind joints that are frozen but can move (fingers)
-keep theirs; they are taken off the body.
+keep theirs; they are taken off the body. Friction of joints that follow another one is that of
+their leader.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from robot_dynamics_ros.chain.pose import Pose
 from robot_dynamics_ros.chain.urdf.document import read_document, read_text
 from robot_dynamics_ros.chain.urdf.reader import (
     Locked,
-    chain_from_urdf,
+    chain_from_urdf_text,
     link_poses,
     locked_positions,
 )
 from robot_dynamics_ros.chain.urdf.tree import Tree, tree_from_urdf
-from robot_dynamics_ros.errors import ParameterError, UrdfError
+from robot_dynamics_ros.errors import ChainError, ParameterError, UrdfError
 
 #: A quoted text, or the end of a tag.
 _QUOTED_OR_END = re.compile(rb'"[^"]*"|\'[^\']*\'|>')
@@ -256,7 +257,9 @@ def urdf_with_inertias(source: str | os.PathLike[str], chain: Chain, *, locked: 
                 xml.remove(inertial)
     physics = chain.joint_physics
     if physics.coupling is None:  # else friction belongs to motors, which a URDF does not know
-        for name, viscous, coulomb in zip(chain.joint_names, physics.viscous, physics.coulomb):
+        for name, viscous, coulomb in (
+                *zip(chain.joint_names, physics.viscous, physics.coulomb),
+                *((each.joint.name, 0.0, 0.0) for each in chain.followers)):
             values = {'damping': repr(float(viscous)), 'friction': repr(float(coulomb))}
             dynamics = joints[name].child('dynamics')
             if dynamics is not None:
@@ -339,16 +342,29 @@ def _check(text: bytes, chain: Chain, locked: Locked, snap: bool, label: str) ->
     """Read the text back and compare."""
     encoding = re.match(rb'<\?xml[^>]*encoding=["\']([\w.-]+)', text)
     decoded = text.decode(encoding.group(1).decode() if encoding else 'utf-8-sig')
-    again = chain_from_urdf(re.sub(r'^\s*<\?xml.*?\?>', '', decoded), base=chain.base,
-                            tips=[tip.link for tip in chain.tips], gravity=chain.gravity,
-                            locked=locked, snap=snap)
-    pairs = [(a.standard_parameters, b.standard_parameters)
-             for a, b in zip(again.links, chain.links)]
-    if chain.joint_physics.coupling is None:
-        pairs += [(again.joint_physics.viscous, chain.joint_physics.viscous),
-                  (again.joint_physics.coulomb, chain.joint_physics.coulomb)]
-    for found, wanted in pairs:
-        if np.max(np.abs(found - wanted)) > _READ_BACK * np.max(np.abs(wanted)):
-            raise UrdfError(f'{label}: read back, the changed text has other inertias or '
-                            'friction than it should; was the chain read from this URDF, with '
-                            'the same locked joints?')
+    again = _read_back(re.sub(r'^\s*<\?xml.*?\?>', '', decoded), chain, locked, snap)
+    pairs: list[tuple[Array, Array]] = []
+    if again is not None:
+        pairs = [(a.standard_parameters, b.standard_parameters)
+                 for a, b in zip(again.links, chain.links)]
+        if chain.joint_physics.coupling is None:
+            pairs += [(again.joint_physics.viscous, chain.joint_physics.viscous),
+                      (again.joint_physics.coulomb, chain.joint_physics.coulomb)]
+    if not pairs or any(np.max(np.abs(found - wanted)) > _READ_BACK * np.max(np.abs(wanted))
+                        for found, wanted in pairs):
+        raise UrdfError(f'{label}: read back, the changed text has other inertias or friction '
+                        'than it should; was the chain read from this URDF, with the same locked '
+                        'joints?')
+
+
+def _read_back(text: str, chain: Chain, locked: Locked, snap: bool) -> Chain | None:
+    """Return the chain with the joints of another one, a part or all of a robot; None = none."""
+    for tips in ([tip.link for tip in chain.tips], None):
+        try:
+            again = chain_from_urdf_text(text, base=chain.base, tips=tips, gravity=chain.gravity,
+                                         locked=locked, snap=snap)
+        except ChainError:  # joints on the way to a tip that follow others
+            continue
+        if [joint.name for joint in again.moving] == [joint.name for joint in chain.moving]:
+            return again
+    return None

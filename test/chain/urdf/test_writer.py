@@ -125,6 +125,41 @@ def test_the_chain_reads_back_what_was_written():
     assert_close(again.joint_physics.coulomb, changed.joint_physics.coulomb, 1e-15)
 
 
+@pytest.mark.parametrize('options', [
+    {}, {'tips': ['left_hand', 'right_hand']}, {'tip': 'left_hand'},
+    {'locked': {'right_*': 0.1, 'left_joint_4': -0.5}}, {'base': 'left_link_7'}],
+    ids=['whole', 'tips', 'tip', 'locked', 'base'])
+def test_a_tree_or_a_part_of_it_reads_back_what_was_written(options):
+    path, locked = URDF_FOLDER / 'demo_two_arms.urdf', options.get('locked')
+    chain = chain_from_urdf(path, **options)
+    x, still = chain.standard_parameters, np.concatenate([
+        body.standard_parameters for body in carried_inertias(path, chain, locked)])
+    physics = replace(chain.joint_physics, viscous=1.2 * chain.joint_physics.viscous)
+    changed = chain.with_standard_parameters(1.3 * (x - still) + still).with_joint_physics(physics)
+    text = urdf_with_inertias(path, changed, locked=locked).decode()
+    again = chain_from_urdf(text, **options)
+    assert [joint.name for joint in again.moving] == [joint.name for joint in changed.moving]
+    assert_close(again.standard_parameters, changed.standard_parameters, 1e-12)
+    assert_close(again.joint_physics.viscous, changed.joint_physics.viscous, 1e-15)
+    assert_close(again.joint_physics.coulomb, changed.joint_physics.coulomb, 1e-15)
+
+
+def test_friction_of_a_joint_that_follows_is_written_as_that_of_its_leader():
+    path = URDF_FOLDER / 'demo_two_arms.urdf'
+    text = path.read_text().replace(
+        '<mimic joint="left_finger_joint"/>', '<mimic joint="left_finger_joint" multiplier="-2"/>'
+        '<dynamics damping="0.5" friction="0.25"/>')
+    chain = chain_from_urdf(text)
+    written = urdf_with_inertias(text, chain).decode()
+    leader, follower = (re.search(rf'<joint name="{name}".*?</joint>', written, re.DOTALL).group()
+                        for name in ('left_finger_joint', 'left_other_finger_joint'))
+    assert '<dynamics damping="2.0" friction="0.5"/>' in leader
+    assert '<dynamics damping="0.0" friction="0.0"/>' in follower
+    again = chain_from_urdf(written).joint_physics
+    assert_close(again.viscous, chain.joint_physics.viscous, 1e-15)
+    assert_close(again.coulomb, chain.joint_physics.coulomb, 1e-15)
+
+
 def test_a_lumped_body_goes_wholly_into_the_moving_link(rng):
     chain = chain_from_urdf(PENDULUM)
     physics = replace(chain.joint_physics, viscous=[0.5], coulomb=[0.25])

@@ -101,10 +101,10 @@ def grouping_of(chain: Chain, mlc: MlcSet) -> Grouping:
     """
     forms = (khalil_forms(chain, structure(chain)) if mlc.set == 'lin'
              else numeric_forms(chain, stacked_regressor(chain)))
-    conversion = forms.matrix @ mlc.right_inverse
+    places = [chain.standard_parameter_names.index(name) for name in forms.names]
+    conversion = np.linalg.inv(mlc.matrix[:, places])
     for exact in (0.0, 1.0, -1.0):
         conversion[np.abs(conversion - exact) <= _DUST * np.max(np.abs(conversion))] = exact
     matrix = np.zeros((10 * len(chain.links), len(mlc)))
-    places = [chain.standard_parameter_names.index(name) for name in forms.names]
     matrix[places] = conversion
     return Grouping(read_only(matrix))

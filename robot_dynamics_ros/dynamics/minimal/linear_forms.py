@@ -12,8 +12,13 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.arrays import Array, read_only
 from robot_dynamics_ros.errors import ParameterError
 
-#: Entries smaller than this part of the largest entry of their row are rounding dust.
+#: Entries smaller than this part of the largest entry of their row are rounding dust. What belongs
+#: to a tensor is measured by tensors, not by the lengths that a first moment is multiplied with or
+#: by their squares: a frame may be kilometres away.
 _DUST = 1e-14
+
+#: Where tensor, first moment and mass begin in the ten parameters of a link.
+_UNITS = (0, 6, 9)
 
 
 #: Name, unit and row of coefficients (10 n,) of one combination.
@@ -37,9 +42,11 @@ class LinearForms:
     def __post_init__(self) -> None:
         """Remove rounding dust and freeze the matrix."""
         B = np.asarray(self.matrix, dtype=np.float64)
-        largest = np.max(np.abs(B), axis=1, keepdims=True, initial=0.0)
-        object.__setattr__(self, 'matrix',
-                           read_only(np.where(np.abs(B) <= _DUST * largest, 0.0, B)))
+        links = np.abs(B).reshape(len(B), B.shape[1] // 10, 10)
+        largest = np.maximum.reduceat(np.max(links, axis=1, initial=0.0), _UNITS, axis=1)
+        dust = _DUST * np.repeat(np.maximum.accumulate(largest, axis=1), [6, 3, 1], axis=1)
+        object.__setattr__(self, 'matrix', read_only(
+            np.where((links <= dust[:, None]).reshape(B.shape), 0.0, B)))
 
     @classmethod
     def of(cls, forms: Sequence[Form], n: int) -> LinearForms:

@@ -22,6 +22,12 @@ def test_rounding_dust_is_removed_and_small_coefficients_stay():
     np.testing.assert_array_equal(forms.matrix[0, :3], [1.0, 0.0, 1e-9])
 
 
+def test_what_a_tensor_adds_stays_beside_a_mass_on_a_lever_of_kilometres():
+    row = [1.0, 4e-10, 0.0, 0.0, 3e-17, 0.0, 2e3, 1e-16, 3e-12, 1e6]
+    forms = LinearForms.of([('a', 'kg m^2', np.array(row))], 1)
+    np.testing.assert_array_equal(forms.matrix[0], [1.0, 4e-10, *[0.0] * 4, 2e3, 0.0, 0.0, 1e6])
+
+
 def test_an_empty_set_has_a_matrix_without_rows():
     assert LinearForms.of([], 3).matrix.shape == (0, 30)
 

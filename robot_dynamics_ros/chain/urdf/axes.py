@@ -38,6 +38,9 @@ PARALLEL_TOLERANCE = 1e-5
 #: With snapping, numbers this close to 0 or a multiple of pi/2 become exact [m, rad].
 SNAP_TOLERANCE = 1e-5
 
+#: A common normal that is farther away than this costs digits: a finding says so [m].
+_FAR = 100.0
+
 #: Rounding errors of the transformation itself: removed always, without a finding [m, rad].
 DUST = 1e-12
 
@@ -100,7 +103,8 @@ def place_frames(axes: Sequence[JointAxis], snap: bool, parents: Sequence[int] |
     :param axes: the joint axes 1..n at q = 0.
     :param snap: round almost-exact numbers (SNAP_TOLERANCE) and report each.
     :param parents: number of the joint before each joint, 0 = the base; None = a serial chain.
-    :returns: E_0 in the base frame, one placement per joint, findings about every rounding.
+    :returns: E_0 in the base frame, one placement per joint, findings about every rounding and
+        about axes that are nearly parallel.
     """
     rounding = _Rounding(SNAP_TOLERANCE if snap else DUST)
     carried: list[list[int]] = [[] for _ in range(len(axes) + 1)]
@@ -174,6 +178,11 @@ def _common_normal(frame: _Laid, target: JointAxis, rounding: _Rounding
     b = rounding.length(sign * float(between @ normal), target.name, 'b')
     beta = rounding.angle(_angle(z, u, sign * normal), target.name, 'beta')
     d = float(np.cross(between, u) @ cross) / sine**2
+    if abs(d) > _FAR:
+        rounding.findings.append(Finding(
+            'nearly_parallel', target.name, f'axis is {sine:.3g} rad off parallel to the axis '
+            f'before it; their common normal is {abs(d):.0f} m away, which costs digits. If they '
+            'are parallel in the robot, correct rpy or axis', sine))
     return d, theta, b, beta
 
 

@@ -334,7 +334,7 @@ def _massless_findings(chain: Chain) -> list[Finding]:
 def _tip_error_finding(chain: Chain, tree: Tree, frozen: Mapping[str, float],
                        roundings: Sequence[Finding]) -> list[Finding]:
     """Say how far rounding moved a tip, at worst over a fixed sample of positions."""
-    if not roundings:
+    if all(finding.kind == 'nearly_parallel' for finding in roundings):  # nothing was rounded
         return []
     worst = (0.0, 0.0, chain.tip)
     for q in sample_positions(chain):

@@ -114,8 +114,19 @@ def test_almost_parallel_axes_are_made_parallel_and_reported():
 def test_axes_beyond_the_tolerance_stay_as_they_are():
     tilted = np.array([0.0, 1.2e-5, 1.0])
     _, placements, findings = frames([line((0, 0, 0), Z), line((0.5, 0, 0), tilted)])
-    assert not findings
+    assert not findings  # the normal is where they are 0.5 m apart
     np.testing.assert_allclose(abs(placements[1].beta), 1.2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize('angle, far', [(1.2e-5, True), (1e-3, True), (1e-2, False)])
+def test_axes_with_a_common_normal_far_away_are_reported(angle, far):
+    tilted = np.array([0.0, angle, 1.0])
+    _, placements, findings = frames([line((0, 0, 0), X), line((0, 0, 0), Z),
+                                      line((0.0, 0.5, 0), tilted)])
+    assert [finding.kind for finding in findings] == ['nearly_parallel'] * far
+    np.testing.assert_allclose(placements[1].d, -0.5 / angle, rtol=1e-3)
+    if far:
+        assert f'{0.5 / angle:.0f} m away' in findings[0].message
 
 
 def test_almost_exact_numbers_are_rounded_only_when_asked():

@@ -85,6 +85,6 @@ def test_identify_says_where_an_interrupted_run_has_recorded_nothing(tmp_path, c
     assert 'nothing to identify from yet' in capsys.readouterr().err
 
 
-def test_identify_of_another_recording_needs_a_urdf(tmp_path, capsys):
+def test_identify_of_a_folder_that_is_no_calibration_takes_it_for_a_bag(tmp_path, capsys):
     assert main(['identify', str(tmp_path)]) == 2
-    assert '--urdf is needed' in capsys.readouterr().err
+    assert 'cannot be read as a bag' in capsys.readouterr().err

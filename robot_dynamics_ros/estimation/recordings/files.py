@@ -50,10 +50,8 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
         environment exerts on the tip link, at its origin, in its frame; None = no sensor.
     :raises RecordingError: naming the file and what is wrong with it.
     """
-    source = Path(path)
-    if not (os.path.isdir(source) or os.path.isfile(source)):  # a pipe may never end
-        raise RecordingError(f'{one_line(source)}: no such file')
-    if source.is_dir() or source.suffix in ('.db3', '.mcap'):
+    source = _existing(path)
+    if _is_bag(source):
         return read_bag(source, chain.joint_names, topic, rename, wrench_topic)
     if wrench_topic is not None:
         raise RecordingError(f'{source}: a wrench topic is for bags; a file has columns wrench_fx '
@@ -64,6 +62,18 @@ def read_recording(path: str | Path, chain: Chain, *, topic: str | None = None,
         return _read_npz(source, chain.joint_names).renamed(rename).for_chain(chain)
     raise RecordingError(f"{source}: unknown kind '{source.suffix}'; known are a rosbag2 folder, "
                          f'{", ".join(SUFFIXES)}')
+
+
+def _existing(path: str | Path) -> Path:
+    """Return the path of a file or folder."""
+    source = Path(path)
+    if not (os.path.isdir(source) or os.path.isfile(source)):  # a pipe may never end
+        raise RecordingError(f'{one_line(source)}: no such file')
+    return source
+
+
+def _is_bag(path: Path) -> bool:
+    return path.is_dir() or path.suffix in ('.db3', '.mcap')
 
 
 def _read_csv(path: Path) -> Recording:
@@ -127,10 +137,11 @@ def read_description(path: str | Path) -> str | None:
 
     :param path: recording of any kind.
     :returns: text of its topic robot_description; None = it is not a bag, or has no such topic.
-    :raises RecordingError: the bag cannot be read, or holds different descriptions.
+    :raises RecordingError: there is no such file, the bag cannot be read, or it holds different
+        descriptions.
     """
-    source = Path(path)
-    if not ((source / 'metadata.yaml').exists() or source.suffix in ('.db3', '.mcap')):
+    source = _existing(path)
+    if not _is_bag(source):
         return None
     found = {message.data: topic for topic, _, message in _messages(source, STRING, None, False)
              if topic.rpartition('/')[2] == 'robot_description' and '<' in message.data}
@@ -165,7 +176,6 @@ def _messages(path: Path, kind: str, topic: str | None, required: bool = True
     except Exception as error:  # a broken file may break its reader in any way
         raise RecordingError(f'{path}: cannot be read as a bag; is it complete? '
                              f'({one_line(error)})') from error
-
 
 
 def _missing(error: ImportError) -> str:

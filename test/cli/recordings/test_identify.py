@@ -151,7 +151,8 @@ def test_a_joints_file_says_what_the_efforts_are(recording, truth, tmp_path, cap
 
 @pytest.mark.parametrize('words, message', [
     (['nowhere.csv', '--urdf', URDF], 'nowhere.csv: no such file'),
-    (['nowhere.csv'], '--urdf is needed'),
+    (['nowhere.csv'], 'nowhere.csv: no such file'),
+    (['{}'], '--urdf is needed'),
     (['{}', '--urdf', URDF, '--rename', 'joint_=axis_'], 'was not recorded'),
     (['{}', '--urdf', URDF, '--rename', 'joint_'], 'not of the form OLD=NEW'),
     (['{}', '--urdf', URDF, '--cutoff', 'fast'], 'not a frequency'),

@@ -13,7 +13,7 @@ from support.robots import URDF_FOLDER
 
 from robot_dynamics_ros import chain_from_urdf
 from robot_dynamics_ros.errors import RecordingError, RobotDynamicsError
-from robot_dynamics_ros.estimation.recordings.files import read_recording
+from robot_dynamics_ros.estimation.recordings.files import read_description, read_recording
 from robot_dynamics_ros.files.csv_table import write_csv_table
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
@@ -180,6 +180,15 @@ def test_missing_files_and_arrays_are_told(chain, tmp_path):
     (tmp_path / 'folder').mkdir()
     with pytest.raises(RecordingError, match='cannot be read as a bag'):
         read_recording(tmp_path / 'folder', chain)
+
+
+def test_a_missing_file_is_not_taken_for_one_without_a_description(tmp_path):
+    """The option --urdf was asked for where the path was wrong."""
+    for name in ('nowhere.csv', 'nowhere'):
+        with pytest.raises(RecordingError, match=f'{name}: no such file'):
+            read_description(tmp_path / name)
+    with pytest.raises(RecordingError, match='cannot be read as a bag'):
+        read_description(tmp_path)
 
 
 @pytest.mark.parametrize('name', ['x' * 5000 + '.csv', 'a\0b.npz', 'pipe.mcap', 'pipe.csv'])

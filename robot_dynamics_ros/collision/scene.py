@@ -238,8 +238,8 @@ def _floor(chain: Chain, floor: Floor) -> tuple[Array, float | None]:
     if floor == 'base' and not upright:
         raise CollisionError(
             f'gravity is not along -z of {chain.base}, so the floor is not known: give its height '
-            'over the origin of the base against gravity (--floor METRES, floor=...) or say that '
-            'there is none (--no-floor, floor=None)')
+            'above the origin of the base, against gravity (--floor METRES, parameter floor, in '
+            'Python floor=...), or say that there is none (--no-floor, floor: none, floor=None)')
     if floor is None:
         return up, None
     height = 0.0 if floor == 'base' else float(floor)
@@ -275,7 +275,7 @@ def _robot_parts(source: str | os.PathLike[str], tree: Tree, chain: Chain, locke
         raise CollisionError(
             f'collision geometry that cannot be read: {"; ".join(unread[:5])}'
             f'{" ..." if len(unread) > 5 else ""}; name the folder that holds the '
-            'package with --meshes FOLDER (folders=[...])')
+            'package (--meshes FOLDER, parameter mesh_folders, in Python folders=[...])')
     if not any(part.body for part in parts):
         raise CollisionError(f'{chain.robot} has no collision geometry between {chain.base} and '
                              f'{chain.tip_names}: motions cannot be checked')

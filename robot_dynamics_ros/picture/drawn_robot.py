@@ -124,7 +124,8 @@ def drawn_robot(source: str | os.PathLike[str], *,
             instead = 'its collision shapes are' if solids[name] else 'a stick is'
             findings.append(Finding('not_drawn', name, f'{instead} drawn instead of '
                                     f'{", ".join(dict.fromkeys(missing))}, which cannot be '
-                                    'read; name the folder of the mesh files'))
+                                    'read; name the folder of the mesh files '
+                                    '(--meshes)'))
     followers = {name: leader for name in tree.joints if (leader := _leader(tree, name))}
     if not any(solids.values()):  # a skeleton is better than nothing
         unread = set(solids)

@@ -103,7 +103,7 @@ def body_geometries(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
         if missing:
             findings.append(Finding('unknown_geometry', name, 'cannot be read: '
                                     f'{", ".join(dict.fromkeys(missing))}; name the folder of the '
-                                    'mesh files', float(len(missing))))
+                                    'mesh files (--meshes)', float(len(missing))))
         corners = np.concatenate(parts) if parts else np.zeros((0, 3))
         geometries.append(BodyGeometry(
             corners, bool(parts) and not missing,

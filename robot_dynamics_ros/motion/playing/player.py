@@ -106,6 +106,7 @@ class MotionPlayer:
         self._way = way
         self._found: tuple[Array, Array] | None = None  # where a way begins, its postures between
         self._limits = chain.position_limits
+        self._units = ['rad' if joint.revolute else 'm' for joint in chain.joints]
         self._speeds = self.settings.speed * np.nan_to_num(chain.velocity_limits,
                                                            nan=FREE_VELOCITY)
         self._order: Order | None = None
@@ -197,8 +198,9 @@ class MotionPlayer:
             away = np.abs(self._order.trajectory.sample(seen).q - sample.q)
             if np.any(away > s.deviation):
                 i = int(np.argmax(away))
-                return self.stop(now, f'joint {self.motion.joint_names[i]} is {away[i]:.2f} away '
-                                      'from the motion', sample)
+                return self.stop(now, f'joint {self._distance(i, away)} away from the motion '
+                                      f'({s.deviation:.2f} are allowed): the controller is too '
+                                      'weak, or something is in the way', sample)
         if self.phase is Phase.APPROACH:
             return self._after_approach(now, elapsed, sample)
         if elapsed > self._order.trajectory.duration + s.lead:
@@ -246,8 +248,13 @@ class MotionPlayer:
             except (CollisionError, StateError) as error:
                 return self.stop(now, str(error), sample)
         i = int(np.argmax(away))
-        return self.stop(now, f'joint {self.motion.joint_names[i]} does not reach the start: '
-                              f'{away[i]:.2f} away after {self._tries} approaches', sample)
+        return self.stop(now, f'joint {self._distance(i, away)} away from the start after '
+                              f'{self._tries} approaches ({self.settings.arrived:.2f} are '
+                              'allowed): the controller is too weak, or something is in the way',
+                         sample)
+
+    def _distance(self, i: int, away: Array) -> str:
+        return f'{self.motion.joint_names[i]} is {away[i]:.2f} {self._units[i]}'
 
     def _send(self, trajectory: Trajectory, now: float) -> Order:
         self._order, self._watched = Order(trajectory, now + self.settings.lead), now

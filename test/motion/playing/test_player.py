@@ -208,7 +208,7 @@ def test_a_robot_that_does_not_arrive_is_given_up(chain, motion):
     robot.order = player.begin(0.0, robot.sample(0.0))
     play(player, robot, 0.0, 30.0)
     assert player.phase is Phase.STOPPED
-    assert 'joint_1 does not reach the start: 0.30 away after 3 approaches' in player.reason
+    assert 'joint_1 is 0.30 rad away from the start after 3 approaches' in player.reason
 
 
 @pytest.mark.parametrize(('change', 'message'), [

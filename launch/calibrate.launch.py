@@ -49,7 +49,7 @@ def generate_launch_description():
         DeclareLaunchArgument('unchecked', default_value='false',
                               description='Calibrate without a check for collisions.'),
         DeclareLaunchArgument('floor', default_value='base',
-                              description='Height of the floor over the base, against gravity '
+                              description='Height of the floor above the base, against gravity '
                                           '[m]; base = 0, none = no floor.'),
         DeclareLaunchArgument('obstacles_file', default_value='',
                               description='YAML file with what stands around the robot.'),

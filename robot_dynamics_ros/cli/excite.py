@@ -33,6 +33,8 @@ from robot_dynamics_ros.estimation.excitation.limits import HeightPoints, stuck_
 from robot_dynamics_ros.estimation.excitation.starts import posture_text
 from robot_dynamics_ros.files.csv_table import read_csv_table, write_csv_table
 
+#: A condition number that is good for identification.
+GOOD = 20.0
 _LIMITED = ('position', 'velocity', 'acceleration', 'effort')
 
 
@@ -65,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'whatever the efforts allow)')
     parser.add_argument('--height', metavar='METRES', type=float,
                         help='lowest height of the tip and of the centres of mass of the links '
-                        'over the base')
+                        'above the base')
     parser.add_argument('--after', metavar='FILE.csv', type=Path, action='append', default=[],
                         help='motion that was recorded already (t, q_<joint>, optional qd_, '
                         'qdd_): the new one adds what it lacks; may be repeated')
@@ -85,7 +87,7 @@ def _add_collision_arguments(parser: argparse.ArgumentParser) -> None:
                                       'from the floor and from obstacles.')
     floor = group.add_mutually_exclusive_group()
     floor.add_argument('--floor', metavar='METRES', type=_height, default='base',
-                       help='height of the floor over the origin of the base link, against '
+                       help='height of the floor above the origin of the base link, against '
                        'gravity (default: 0)')
     floor.add_argument('--no-floor', action='store_const', const=None, dest='floor',
                        help='there is no floor')
@@ -176,7 +178,7 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
             return '\nLowest point and smallest distance: not known'
         k = int(np.argmin(heights.min(axis=0)))
         start = f'\n{_start(excitation)}' if excitation.start_note else ''
-        return (f'\nLowest point {heights[:, k].min():.3f} m over the base ({points.names[k]}; '
+        return (f'\nLowest point {heights[:, k].min():.3f} m above the base ({points.names[k]}; '
                 f'sizes of links are not known); smallest distance not known{start}')
     found = excitation.clearance or clearance(scene, excitation.trajectory)
     line = str(found)
@@ -185,16 +187,16 @@ def _distances(chain: Chain, scene: CollisionScene | None, excitation: Excitatio
         lines.append('' if found.kept else f'It comes closer than {scene.margin:g} m: it collides '
                      'or may collide.')
     else:
-        narrow = ', less in the narrow gaps below' if np.any(scene.margins < scene.margin) else ''
-        lines.append(f'At least {1000 * scene.margin:g} mm are kept{narrow}: proved between '
-                     'samples, too.')
+        narrow = ' (less in the narrow gaps below)' if np.any(scene.margins < scene.margin) else ''
+        lines.append(f'A distance of {1000 * scene.margin:g} mm is kept{narrow}, which is proved '
+                     'between samples, too.')
     if excitation.start_note:
         lines.append(_start(excitation))
     if excitation.way is not None:
-        lines.append(f'The way to the start and back is free, over {len(excitation.way) - 2} '
-                     'postures in between.')
+        lines.append('The way to the start and back is free; it has '
+                     f'{len(excitation.way) - 2} intermediate postures.')
     elif excitation.clearance is not None:
-        lines.append('The way to the start is not part of this: --from=Q1,Q2,... plans it.')
+        lines.append('The way to the start is not included; --from=Q1,Q2,... plans it.')
     lines += [f'Note: {finding}' for finding in scene.findings]
     reasons: dict[str, list[str]] = {}
     for first, second, reason in scene.left_out:
@@ -217,12 +219,16 @@ def summary(chain: Chain, excitation: Excitation) -> str:
     rows = [[joint.name, *(f'{100 * share:.0f} %' if known else '-'
                            for share, known in zip(*columns))]
             for joint, *columns in zip(chain.joints, excitation.utilisation.T, limited.T)]
+    aim = '' if excitation.condition_number < GOOD else (
+        f' Below {GOOD:g} is good: try a longer --duration or more --candidates, and leave out '
+        'a gripper with --tip or --lock.')
     return '\n'.join([
-        f'{chain.robot}: {len(excitation.columns)} parameters in '
-        f'{short(excitation.trajectory.duration)} s',
-        f'Condition number {excitation.condition_number:.1f} (columns of unit length); of '
-        f'{len(random)} random motions: median {np.median(random):.1f}, best {np.min(random):.1f}',
-        '', 'Largest use of the permitted part of the limits:', table(['joint', *_LIMITED], rows)])
+        f'{chain.robot}: a motion of {short(excitation.trajectory.duration)} s shows '
+        f'{len(excitation.columns)} parameters',
+        f'Condition number {excitation.condition_number:.1f} (columns of unit length); '
+        f'{len(random)} random motions: median {np.median(random):.1f}, best '
+        f'{np.min(random):.1f}.{aim}',
+        '', 'Largest use of the permitted limits:', table(['joint', *_LIMITED], rows)])
 
 
 def trajectory_yaml(chain: Chain, times: Array, motion: JointMotion) -> str:

@@ -193,7 +193,7 @@ class Postures:
         return height - self.scene.floor_height, point
 
     def lowest(self, i: int, part: Part) -> tuple[float, Array]:
-        """Return the height of the lowest point of a part over the base, and the point [m]."""
+        """Return the height of the lowest point of a part above the base, and the point [m]."""
         R, p = self.frames.rotation[part.body, i], self.frames.origin[part.body, i]
         up = self.scene.up
         heights = part.points @ (R.T @ up)

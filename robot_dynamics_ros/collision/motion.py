@@ -80,7 +80,7 @@ class Clearance:
     :param distance: smallest distance of a pair that is checked, at the samples [m].
     :param pair: names of the two links, or of a link and what surrounds it; empty = no pairs.
     :param time: time of the smallest distance [s].
-    :param lowest: height of the lowest moving point over the origin of the base link [m].
+    :param lowest: height of the lowest moving point above the origin of the base link [m].
     :param lowest_link: name of its link.
     """
 
@@ -93,7 +93,7 @@ class Clearance:
 
     def __str__(self) -> str:
         """Return one line for people."""
-        return (f'lowest point {self.lowest:.3f} m over the base ({self.lowest_link}); smallest '
+        return (f'lowest point {self.lowest:.3f} m above the base ({self.lowest_link}); smallest '
                 f'distance {1000 * self.distance:.0f} mm ({self.pair[0]} - {self.pair[1]}) at '
                 f'{self.time:.2f} s')
 
@@ -225,7 +225,7 @@ def _smallest(postures: Postures) -> tuple[int, int, float]:
 
 
 def _lowest(postures: Postures) -> tuple[float, str]:
-    """Return the height of the lowest moving point over the base [m], and its link."""
+    """Return the height of the lowest moving point above the base [m], and its link."""
     scene, best = postures.scene, (np.inf, '')
     for part in scene.parts:
         if part.body:

@@ -82,7 +82,7 @@ def candidate_pairs(tree: Tree, parts: Sequence[Part], floor: bool,
             if frozenset(names) in disabled:
                 left_out[names] = LeftOut(*names, 'disabled in the SRDF')
             elif first.name in tree.inertias and _adjacent(tree, *names, with_shape):
-                left_out[names] = LeftOut(*names, 'a joint connects them')
+                left_out[names] = LeftOut(*names, 'connected by a joint')
             else:
                 pairs.append((a, b))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2), list(left_out.values())

@@ -50,7 +50,7 @@ class CollisionScene:
     :param parts: shapes of links, then of obstacles.
     :param obstacles: number of obstacles among the parts.
     :param up: (3,) unit vector against gravity, in the frame of the base link.
-    :param floor: height of the floor over the origin of the base link [m]; None = no floor.
+    :param floor: height of the floor above the origin of the base link [m]; None = no floor.
     :param margin: smallest distance to be kept [m].
     :param pairs: (P, 2) numbers of the parts of each pair, the one nearer to the base first;
         FLOOR = the floor.
@@ -79,7 +79,7 @@ class CollisionScene:
 
     @property
     def floor_height(self) -> float:
-        """Height of the floor over the base [m]; -inf = no floor."""
+        """Height of the floor above the base [m]; -inf = no floor."""
         return -np.inf if self.floor is None else self.floor
 
     def pair_name(self, pair: int) -> tuple[str, str]:
@@ -195,7 +195,7 @@ def collision_scene(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
         packages that are installed.
     :param srdf: path or text of an SRDF whose disabled pairs are left out; None = none.
     :param obstacles: what stands around the robot, see `read_obstacles`.
-    :param floor: height of the floor over the origin of the base link, against gravity [m];
+    :param floor: height of the floor above the origin of the base link, against gravity [m];
         'base' = 0, the plane through the base; None = no floor.
     :param margin: smallest distance to keep [m].
     :raises CollisionError: no collision geometry, geometry that cannot be read, a floor that is
@@ -221,8 +221,8 @@ def collision_scene(source: str | os.PathLike[str], chain: Chain, *, locked: Loc
                     key=lambda each: each[2])
     if narrow:
         findings.append(Finding(
-            'narrow_gap', '', 'these are built closer than twice the margin and keep half of '
-            'their widest gap: ' + ', '.join(f'{a} - {b} {1000 * gap:.1f} mm'
+            'narrow_gap', '', 'built closer together than twice the margin, these pairs keep half '
+            'of their widest gap: ' + ', '.join(f'{a} - {b} {1000 * gap:.1f} mm'
                                              for a, b, gap in narrow), narrow[0][2]))
     return replace(every, pairs=pairs[kept], margins=choice.margins[kept],
                    rooms=choice.rooms[kept], exact=choice.exact[kept],

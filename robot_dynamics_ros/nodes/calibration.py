@@ -82,7 +82,7 @@ class CalibrationNodeSettings(LearningNodeSettings):
     unchecked: bool = setting(
         False, 'calibrate without a check for collisions, where there is no collision geometry')
     floor: str = setting(
-        'base', "height of the floor over the origin of the base, against gravity [m]; 'base' = "
+        'base', "height of the floor above the origin of the base, against gravity [m]; 'base' = "
         "0, 'none' = no floor")
     obstacles_file: str = setting('', 'YAML file with boxes, spheres and capsules around the '
                                       'robot; empty = none')

@@ -84,7 +84,7 @@ class ExcitationNodeSettings(RobotNodeSettings):
         maximum=1.0)
     seed: int = setting(0, 'seed of the design', minimum=0)
     floor: str = setting(
-        'base', 'height of the floor over the origin of the base link, against gravity [m]; base '
+        'base', 'height of the floor above the origin of the base link, against gravity [m]; base '
                 '= 0, none = there is no floor')
     obstacles_file: str = setting(
         '', 'YAML file with boxes, spheres and capsules around the robot; empty = none')

@@ -159,7 +159,7 @@ class RobotPage:
     def _show_weights(self) -> None:
         chain, positions = self.robot.chain, self.scene.positions
         lowest = self.robot.lowest_point(positions, moving=True)[2]
-        rows = [('lowest point', f'{lowest:.3f} m over {self.robot.drawn.tree.root}')]
+        rows = [('lowest point', f'{lowest:.3f} m above {self.robot.drawn.tree.root}')]
         if chain is None:
             text = facts([*rows, ('dynamics', 'not shown: choose a chain with --base and --tip')],
                          self.robot.drawn.tree.robot)

@@ -23,7 +23,7 @@ def test_files_and_summary(tmp_path, capsys):
     name = tmp_path / 'motion'
     assert main(['excite', ARM, *QUICK, '--start=0.5,-0.3', '-o', str(name)]) == 0
     printed = capsys.readouterr()
-    assert 'Condition number' in printed.out and 'of 10 random motions: median' in printed.out
+    assert 'Condition number' in printed.out and '10 random motions: median' in printed.out
     assert '100 %' in printed.err and '\r' not in printed.err
 
     csv = read_csv_table(tmp_path / 'motion.csv')
@@ -41,6 +41,18 @@ def test_files_and_summary(tmp_path, capsys):
     np.testing.assert_allclose(point['velocities'], qd[123], atol=1e-11)
     np.testing.assert_allclose(point['accelerations'], qdd[123], atol=1e-11)
     assert (tmp_path / 'motion.png').read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize('robot, words, good', [
+    ('planar_2r', ['--candidates', '10', '--iterations', '3'], True),
+    ('stanford', ['--candidates', '1', '--iterations', '1', '--duration', '3'], False)])
+def test_a_poor_motion_says_what_to_try(robot, words, good, tmp_path, capsys):
+    assert main(['excite', str(URDF_FOLDER / f'{robot}.urdf'), *words, '--unchecked',
+                 '-o', str(tmp_path / 'motion')]) == 0
+    out = capsys.readouterr().out
+    number = float(re.search(r'Condition number ([\d.]+)', out)[1])
+    assert (number < 20.0) == good
+    assert ('Below 20 is good: try a longer --duration' in out) == (not good)
 
 
 def test_a_joint_that_cannot_overcome_its_friction_is_named(tmp_path, capsys):
@@ -112,8 +124,8 @@ def test_a_checked_motion_tells_its_distances_and_plans_the_way(tmp_path, capsys
     out = capsys.readouterr().out
     assert 'NOT CHECKED' not in out
     assert 'Lowest point ' in out and 'smallest distance ' in out
-    assert 'At least 20 mm are kept, less in the narrow gaps below: proved between samples' in out
-    assert 'Not checked (a joint connects them): link_1 - link_2, ' in out
+    assert 'A distance of 20 mm is kept (less in the narrow gaps below), which is proved' in out
+    assert 'Not checked (connected by a joint): link_1 - link_2, ' in out
     there, back = (yaml.safe_load((tmp_path / f'motion_{word}.yaml').read_text())['points']
                    for word in ('approach', 'return'))
     start = read_csv_table(tmp_path / 'motion.csv').required_joints('q', [

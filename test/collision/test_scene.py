@@ -53,7 +53,7 @@ def test_links_that_a_joint_connects_are_left_out_and_listed():
                                  ('upper', 'hand')}
     assert {(each.first, each.second) for each in scene.left_out} == {
         ('base', 'upper'), ('upper', 'lower'), ('lower', 'hand')}
-    assert {each.reason for each in scene.left_out} == {'a joint connects them'}
+    assert {each.reason for each in scene.left_out} == {'connected by a joint'}
 
 
 def test_distances_are_those_on_paper():
@@ -100,7 +100,7 @@ def test_pairs_that_touch_in_every_posture_are_left_out():
         'weld', 'upper', 'collar', '0 0 0.4', kind='fixed') + '</robot>')
     scene = scene_of(text)
     assert ('collar', 'lower', 'touch in every posture') in scene.left_out
-    assert ('upper', 'lower', 'a joint connects them') in scene.left_out
+    assert ('upper', 'lower', 'connected by a joint') in scene.left_out
 
 
 def test_a_narrow_gap_keeps_half_of_its_width():

@@ -133,7 +133,7 @@ def design_excitation(chain: Chain, *, scene: CollisionScene | None = None,
     :param share: fraction of the velocity, acceleration and effort limits that may be used.
     :param acceleration: acceleration limit for all joints or (n,) [rad/s^2, m/s^2]; None = by
         effort only.
-    :param height: lowest height of tip and centres of mass over the base [m]; None = any.
+    :param height: lowest height of tip and centres of mass above the base [m]; None = any.
     :param recorded: motions that were already recorded, and the time each covers [s]: the new one
         adds what they lack.
     :param noise: (n,) standard deviation of the efforts [N m, N]; None = proportional to the

@@ -66,7 +66,7 @@ def motion_limits(chain: Chain, *, start: ArrayLike | None = None, share: float 
         model is not yet known, so the controller needs a reserve.
     :param acceleration: acceleration limit for all joints or (n,) [rad/s^2, m/s^2]; None =
         whatever the efforts allow.
-    :param height: lowest height of tip and centres of mass over the base [m]; None = any.
+    :param height: lowest height of tip and centres of mass above the base [m]; None = any.
     :raises ExcitationError: naming the joint: a limit is missing, leaves no motion, or the start
         is outside.
     """

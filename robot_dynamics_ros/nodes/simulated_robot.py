@@ -28,6 +28,7 @@ from robot_dynamics_ros.chain.chain import Chain
 from robot_dynamics_ros.codegen.runtime.model import compile_model
 from robot_dynamics_ros.control.pid import GAIN_NAMES, PidGains
 from robot_dynamics_ros.errors import ParameterError, RobotDynamicsError
+from robot_dynamics_ros.motion.effort_limits import EffortLimits
 from robot_dynamics_ros.nodes.support.conversion import (
     joint_state,
     named_tip,
@@ -57,6 +58,8 @@ from robot_dynamics_ros.simulation.robot import SPRING_DAMPING, SimulatedRobot
 ENGINES = ('own', 'mujoco')
 #: Longest pause of the machine that is caught up with [s].
 CATCH_UP = 0.1
+#: A joint that could accelerate more with its largest effort lacks its rotor [rad/s^2, m/s^2].
+LARGEST_ACCELERATION = 3000.0
 #: Longest wait for efforts in lockstep [s].
 PATIENCE = 1.0
 #: First time of its own clock [s]; a stamp of zero would mean no stamp.
@@ -167,9 +170,21 @@ class SimulatedRobotNode(RobotNode):
                         robot.joints_file.stiffness(robot.chain))
         gains = self._gains(pid_gains(robot.model, arm.q, p.pid_frequency, p.integral_time,
                                       limits), names)
+        self._tell_of_light_joints(robot, arm.q, limits)
         noise = SensorNoise(p.position_noise, p.velocity_noise, p.effort_noise)
         self._cell = ControlledRobot(arm, gains, limits, noise=noise, seed=p.seed,
                                      now=OWN_START if p.publish_clock else self.now)
+
+    def _tell_of_light_joints(self, robot: Robot, q: Array, limits: EffortLimits) -> None:
+        """Name joints that PID will lose because the URDF has no rotor inertias."""
+        inertia = np.diag(robot.model.mass_matrix(q))
+        light = [f'{name} ({value:.2g})' for name, value, limit in
+                 zip(robot.chain.joint_names, inertia, limits.values)
+                 if limit > LARGEST_ACCELERATION * value]
+        if light:
+            self.get_logger().warning(
+                f'very light for their effort limits: {", ".join(light)} [kg m^2, kg]; PID alone '
+                'will hardly track them. Give their rotor_inertia in joints.yaml')
 
     def _arm(self, chain: Chain, stiffness: Array) -> Arm:
         """Return the arm with its true parameters in the chosen engine."""

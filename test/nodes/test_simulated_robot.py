@@ -135,6 +135,17 @@ def test_gains_can_be_given_per_joint(make_robot):
     assert np.all(np.abs(effort[1:, 0]) > 2.0 * np.abs(proportional[:, 0])), 'its own gains'
 
 
+def test_joints_without_a_rotor_that_pid_will_lose_are_named(make_robot, tmp_path, capfd):
+    """The wrist of an xArm 7, 1.4e-4 kg m^2 by its URDF, was half a radian behind."""
+    joints = tmp_path / 'joints.yaml'
+    joints.write_text('joints: {joint_2: {limits: {effort: 9000.0}, rotor_inertia: 60.0}}')
+    make_robot(joints_file=str(joints))
+    assert 'rotor_inertia' not in capfd.readouterr().err
+    joints.write_text('joints: {joint_2: {limits: {effort: 9000.0}}}')
+    make_robot(joints_file=str(joints))
+    assert 'very light for their effort limits: joint_2 (0.36)' in capfd.readouterr().err
+
+
 def test_elastic_joints_come_from_the_joints_file(make_robot, tmp_path):
     file = tmp_path / 'joints.yaml'
     file.write_text('joints: {joint_1: {stiffness: 900.0, rotor_inertia: 0.1}}')

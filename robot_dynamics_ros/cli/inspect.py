@@ -198,7 +198,7 @@ class Inspection:
                  f'from {chain.base} to {chain.tip_names}, gravity ({gravity}) m/s^2 in '
                  f'{chain.base}')
         if chain.serial:
-            return _filled(f'{first}; --tip and --lock leave joints out')
+            return _filled(f'{first}; leave joints out with --tip or --lock')
         return _filled(first) + '\n' + self._choices()
 
     def _choices(self) -> str:

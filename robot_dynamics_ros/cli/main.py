@@ -84,6 +84,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message and end with the exit code for wrong input."""
+        option = re.fullmatch(r'argument (?:.*/)?(--[\w-]+): expected one argument', message)
+        if option is not None:  # words that begin with a minus are taken for options
+            message += f'; a value that begins with a minus is written {option[1]}=-1,...'
         self.exit(BAD_INPUT, f'{self.prog}: {message}; see {self.prog} --help\n')
 
 

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'on the page, nothing in a picture)')
     parser.add_argument('--floor', metavar='Z', type=float,
                         help='height of the floor [m] (default: lowest point)')
-    parser.add_argument('--screenshot', metavar='FILE.png', type=Path,
+    parser.add_argument('--screenshot', metavar='FILE.png', type=_png,
                         help='write a picture instead; needs neither window nor browser')
     parser.add_argument('--size', metavar='WxH', default=(1280, 800), type=_size,
                         help='size of the picture [pixels] (default: 1280x800)')
@@ -145,7 +145,15 @@ def _position(text: str) -> tuple[str, float]:
     try:
         return name, float(value)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form JOINT=VALUE") from None
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not of the form JOINT=VALUE, with a number in rad or m") from None
+
+
+def _png(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() != '.png':
+        raise argparse.ArgumentTypeError(f"'{text}' does not end in .png")
+    return path
 
 
 def _overlays(text: str) -> tuple[str, ...]:

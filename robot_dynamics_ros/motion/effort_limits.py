@@ -47,9 +47,9 @@ class EffortLimits:
                if not (np.isfinite(limit) and limit > 0.0)]
         if bad:
             raise ParameterError(
-                f'no positive effort limit is known for joint {", ".join(bad)}: give '
-                'effort_limits.<joint> as a parameter, limits: effort: in the joints file, or '
-                '<limit effort=...> in the URDF')
+                f'no positive effort limit is known for joint {", ".join(bad)}: give it in the '
+                'URDF (<limit effort=...>), in joints.yaml (limits: effort), with --effort-limit, '
+                'or as the parameter effort_limits.<joint>')
 
     @classmethod
     def of_chain(cls, chain: Chain, given: Mapping[str, float] | None = None) -> EffortLimits:

@@ -93,6 +93,7 @@ def test_limits_can_come_from_a_joints_file(tmp_path):
 
 @pytest.mark.parametrize('words, message', [
     (['--start=0,much'], 'is not of the form Q1,Q2,...'),
+    (['--start', '-1,0'], 'a value that begins with a minus is written --start=-1,...'),
     (['--start=9,0'], 'joint joint_1: the start 9 is not inside'),
     (['--duration', '0'], 'duration must be positive'),
     (['--harmonics', '1'], '1 harmonics cannot begin and end at rest'),

@@ -108,8 +108,8 @@ def test_a_limit_on_the_command_line_reaches_the_command(tmp_path, capsys):
 
 @pytest.mark.parametrize('limit, message', [
     ('elbow=3', "joint 'elbow' is not on the chain; its joints are joint_1"),
-    ('much', 'is not a positive limit'), ('joint_1=-3', 'is not a positive limit'),
-    ('nan', 'is not a positive limit')])
+    ('much', 'is not a positive number'), ('joint_1=-3', 'is not a positive number'),
+    ('nan', 'is not a positive number')])
 def test_a_wrong_limit_is_one_line_and_exit_code_2(limit, message, capsys):
     try:
         code = main(['joints', ARM, '--effort-limit', limit])

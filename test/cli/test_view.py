@@ -36,6 +36,7 @@ def test_a_picture_is_written_without_a_window(tmp_path, capsys):
 @pytest.mark.parametrize(('words', 'text'), [
     (['--at', 'elbow=1'], 'no joint of that name can be moved; there are joint_1'),
     (['--at', 'joint_1'], 'not of the form JOINT=VALUE'),
+    (['--screenshot', 'robot.jpg'], "'robot.jpg' does not end in .png"),
     (['--show', 'axes,x'], "'x' is none of axes, gravity, inertia"),
     (['--size', '12'], 'not of the form WIDTHxHEIGHT'),
     (['--size', '0x9'], 'a picture of 0 x 9 pixels'),

@@ -130,8 +130,8 @@ def _limit(text: str) -> tuple[str | None, float]:
     except ValueError:
         limit = math.nan
     if not 0.0 < limit < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive limit, nor of the form "
-                                         'JOINT=LIMIT')
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number, nor of the form "
+                                         'JOINT=LIMIT with one')
     return name if separator else None, limit
 
 
@@ -154,7 +154,8 @@ def _lock(text: str) -> tuple[str, float]:
     try:
         return (name, float(value)) if separator else (text, 0.0)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form JOINT=VALUE") from None
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not of the form JOINT=VALUE, with a number in rad or m") from None
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:

@@ -275,10 +275,10 @@ class RobotNode(GuardedNode):
                 heard = self.count_publishers(topic)
                 self.get_logger().warning(
                     f'still waiting for a robot description on {topic}: ' + (
-                        'it has a publisher, but no description came that can be used (it has '
-                        'to be latched: reliable, transient local)' if heard else
+                        'it has a publisher, but no usable description has come (it must be '
+                        'latched: reliable, transient local)' if heard else
                         'nobody publishes it. Start robot_state_publisher, or give the '
-                        'parameter robot_description'))
+                        'parameter description_file'))
             waited += TOLD_FIRST
 
         # the machine's clock: that of a simulation may not have begun
@@ -306,8 +306,8 @@ class RobotNode(GuardedNode):
             self._carry(robot, self._payload)
         self.get_logger().info(
             f'robot {chain.robot}: {chain.joint_count} from {chain.base} to {chain.tip_names} '
-            f'({", ".join(chain.joint_names)}); the parameters locked, tip and tips leave joints '
-            'out')
+            f'({", ".join(chain.joint_names)}); leave joints out with the parameters tip, tips or '
+            'locked')
         before, self.description = self.description, description
         try:
             self.use_robot(robot)

@@ -279,7 +279,7 @@ def test_what_a_waiting_node_says_tells_a_missing_publisher_from_a_wrong_one(
     ros.spin_until(lambda: node.count_publishers('robot_description'), 'the publisher is seen')
     for _ in range(5):
         node.tick(TOLD_FIRST)
-    assert 'it has to be latched: reliable, transient local' in capfd.readouterr().err
+    assert 'it must be latched: reliable, transient local' in capfd.readouterr().err
 
 
 def test_whoever_starts_a_node_may_name_a_file(make_node, planar, tmp_path):

@@ -257,14 +257,14 @@ def main() -> int:
             check_machine()
         for number, (step, key) in enumerate(todo, 1):
             start = time.monotonic()
-            print(f'setup [{number}/{len(todo)}] {step.title} ', end='', flush=True)
+            print(f'setup [{number}/{len(todo)}] {step.title}', end='', flush=True)
             if step.name in ('requirements', 'development'):
                 # half an installation cannot be trusted: start anew
                 (STAMPS / 'unfinished').touch()
             step.action()
             (STAMPS / 'unfinished').unlink(missing_ok=True)
             (STAMPS / step.name).write_text(key)
-            print(f'{time.monotonic() - start:.0f} s', flush=True)
+            print(f' {time.monotonic() - start:.0f} s', flush=True)
     return 0
 
 

@@ -5,13 +5,13 @@ import ast
 from pathlib import Path
 
 import yaml
-from node_pages import PACKAGE, table, template
+from node_pages import COUNTS, PACKAGE, table
 
 HEAD = '<!-- Written by environment/pages from the code: make pages -->\n'
 
 TEXTS = yaml.safe_load((Path(__file__).parent / 'remedies.yaml').read_text(encoding='utf-8'))
 FIRST, LOGS, ROOMS = TEXTS['first'], TEXTS['logs'], TEXTS['rooms']
-COUNTS, SYMPTOMS = TEXTS['counts'], TEXTS['symptoms']
+SYMPTOMS = TEXTS['symptoms']
 
 
 def room_of(folder):
@@ -43,6 +43,18 @@ def error_texts():
             if text.strip('. :;'):
                 found.add((room_of(folder), name, text))
     return sorted(found)
+
+
+def template(node):
+    """Return a text of the source with ... for what is filled in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return ''.join(part.value if isinstance(part, ast.Constant) else '...'
+                       for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return template(node.left) + template(node.right)
+    return '...'
 
 
 #: Errors that a user can meet.

@@ -16,6 +16,9 @@ from write_config import NODES as SETTINGS
 from write_policies import EXTRA, NODES, ROOT, short_name, started_nodes
 
 PACKAGE = ROOT / 'robot_dynamics_ros'
+#: Cause and remedy of what nodes count, by the words of the count.
+COUNTS = yaml.safe_load((Path(__file__).parent / 'remedies.yaml').read_text())['counts']
+
 HEAD = '<!-- Written by environment/pages from the code: make pages -->\n'
 
 #: Made by rclpy for every node; the page of all nodes speaks of them.
@@ -133,8 +136,8 @@ def parameter_rows(kind):
 
 
 def failures(module):
-    """Return what a node counts and logs as warnings: (key, text) from its source."""
-    found, seen, waiting = {}, set(), [module]
+    """Return the words under which a node counts what it warns of, from its source."""
+    found, seen, waiting = set(), set(), [module]
     while waiting:
         path = waiting.pop()
         if path in seen:
@@ -151,20 +154,8 @@ def failures(module):
                     and node.func.attr in ('warn', 'error') and len(node.args) >= 2
                     and 'diagnostics' in ast.unparse(node.func.value)
                     and isinstance(node.args[0], ast.Constant)):
-                found.setdefault(node.args[0].value, set()).add(template(node.args[1]))
-    return {key: sorted(texts) for key, texts in sorted(found.items())}
-
-
-def template(node):
-    """Return a text of the source with ... for what is filled in."""
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return ''.join(part.value if isinstance(part, ast.Constant) else '...'
-                       for part in node.values)
-    if isinstance(node, ast.BinOp):
-        return template(node.left) + template(node.right)
-    return '...'
+                found.add(node.args[0].value)
+    return sorted(found)
 
 
 def table(header, rows):
@@ -186,13 +177,12 @@ def page(name, context):
              f'{name}.yaml\n```\n',
              f'All its parameters with their defaults are in '
              f'[config/{name}.yaml](../../../config/{name}.yaml).\n']
-    for title, topics in (('In', come), ('Out', out)):
+    for title, topics in (('Subscribed topics', come), ('Published topics', out)):
         if not topics:
             continue
         parts.append(f'## {title}\n')
-        parts.append(table(['topic', 'type', 'QoS', 'what'], [
-            (f'`{topic}`', f'`{each[0]}`', each[1], meaning(topic))
-            for topic, each in topics.items()]) + '\n')
+        parts.append('\n'.join(f'- `{topic}`: {meaning(topic)}<br>`{each[0]}`, {each[1]}'
+                               for topic, each in topics.items()) + '\n')
     if name == 'feedforward':
         parts.append('## Action\n\n`~/follow_joint_trajectory` '
                      '(`control_msgs/action/FollowJointTrajectory`), with `controller_action`: '
@@ -208,12 +198,12 @@ def page(name, context):
     parts.append(table(['parameter', 'default', 'meaning, unit and allowed values'],
                        parameter_rows(kind.settings_type)) + '\n')
     parts.append('## What can go wrong\n')
-    parts.append('Counted under these words on `/diagnostics` and logged at most every two '
-                 'seconds; the node stays up. `...` is filled in; remedies are in '
-                 '[troubleshooting](../../troubleshooting.md).\n')
-    parts.append(table(['count', 'log'], [
-        (key, '<br>'.join(texts).replace('|', '/')) for key, texts in
-        failures(module).items()]) + '\n')
+    parts.append('The node stays up. It counts these events on `/diagnostics` and logs each at '
+                 'most every two seconds. [Troubleshooting](../../troubleshooting.md) lists all '
+                 'error messages.\n')
+    parts.append(table(['count', 'cause', 'what to do'], [
+        (key, COUNTS[key]['cause'], COUNTS[key]['remedy'].replace('](', '](../../'))
+        for key in failures(module)]) + '\n')
     return '\n'.join(parts)
 
 

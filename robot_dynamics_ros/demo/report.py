@@ -82,7 +82,8 @@ def tracking_table(result: DemoResult) -> str:
     rows = [[name, *(f'{1e3 * way.rms[j]:.2f}' for way in ways)]
             for j, name in enumerate(ways[0].joint_names)]
     rows.append(['all', *(f'{1e3 * way.total_rms:.2f}' for way in ways)])
-    rows.append(['times better', *(f'{ways[0].total_rms / way.total_rms:.1f}' for way in ways)])
+    rows.append(['reduction factor',
+                 *(f'{ways[0].total_rms / way.total_rms:.1f}' for way in ways)])
     return table(['tracking error, rms [mrad]',
                   *(motion.name for motion in result.motions)], rows)
 
@@ -94,11 +95,11 @@ def parameter_table(result: DemoResult) -> str:
         return abs(urdf - truth) / deviation if deviation > 0.0 else 0.0
 
     worst = sorted(result.parameters.items(), key=lambda item: -error(item[1]))[:_SHOWN]
-    rows = [[name, *(short(value) if np.isfinite(value) else '-' for value in
-                     (round(urdf, 4), round(learned, 4), round(deviation, 4), round(truth, 4)))]
-            for name, (urdf, learned, deviation, truth) in worst]
-    return table(['most wrong in the URDF', 'URDF', 'calibrated', 'standard deviation', 'true'],
-                 rows)
+    units = dict(zip(result.estimate.mlc.names, result.estimate.mlc.units))
+    rows = [[name, units[name], *(short(round(value, 4)) if np.isfinite(value) else '-'
+                                  for value in values)] for name, values in worst]
+    return table(['most wrong in the URDF', 'unit', 'URDF', 'calibrated', 'standard deviation',
+                  'true'], rows, left=2)
 
 
 def write(result: DemoResult, folder: Path) -> None:
@@ -115,9 +116,9 @@ def _page(result: DemoResult) -> str:
     return page(f'{result.chain.robot}: calibrated', [
         picture_of_robot(result.picture, result.chain.robot),
         f'<h1>{escape(result.chain.robot)}: calibrated</h1>',
-        '<p class="soft">A simulated arm that differs from its URDF, calibrated over ROS 2; '
+        '<p class="soft">A simulated arm that differs from its URDF, calibrated over ROS 2: '
         '<a href="calibration/report.html">report of the calibration</a>, '
-        '<a href="calibration/log.txt">its log</a>.</p>',
+        '<a href="calibration/log.txt">log</a>.</p>',
         f'<div class="verdict {"passed" if result.successful else "failed"}">'
         f'<div class="figure">{alone / learned:.0f} times</div>'
         '<div><strong>smaller tracking error than PID alone</strong><br>'
@@ -136,8 +137,8 @@ def _learning(result: DemoResult) -> str:
         return ''
     return ('<h2>Learning curve</h2><p>Torque error of the online estimator along the exciting '
             f'motion: {percent(float(curve.errors[0]))} with the URDF, '
-            f'{percent(float(curve.errors[-1]))} at the end. Every step is a moment at which the '
-            'gate accepts what was learned; before the first one the URDF is in use.</p>'
+            f'{percent(float(curve.errors[-1]))} at the end. Every step is an update that the '
+            'gate accepted; the URDF is in use until the first one.</p>'
             + line_chart(curve.times, [Line('model', 100.0 * curve.errors)], 'torque error [%]',
                          200, 'torque error while learning'))
 
@@ -179,8 +180,8 @@ def _on(t: Array, times: Array, values: Array) -> Array:
 
 def _parameter_rows(result: DemoResult) -> str:
     rows = [f'<tr><td class="name">{escape(name)}</td>'
-            + ''.join(f'<td>{value:.4f}</td>' if np.isfinite(value) else '<td>–</td>'
-                      for value in values)
+            + ''.join(f'<td>{round(value, 4) + 0.0:.4f}</td>' if np.isfinite(value)
+                      else '<td>–</td>' for value in values)
             + f'<td class="text">{escape(unit.replace("^2", "²"))}</td></tr>'
             for (name, values), unit in zip(result.parameters.items(), result.estimate.mlc.units)]
     return ('<table><tr><th class="text">name</th><th>URDF</th><th>calibrated</th><th>σ</th>'

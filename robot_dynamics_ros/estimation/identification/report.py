@@ -39,7 +39,7 @@ _CUT_WORDS = {
     'unexpected_torque': 'smoothed samples with an unexpected torque',
     'gaps': 'gaps at which the recording was split',
     'short_stretch': 'samples in stretches too short to filter',
-    'standstill': 'samples while no joint moved',
+    'standstill': 'samples without motion',
     'missing_effort': 'missing values of effort',
     'saturated_effort': 'saturated values of effort',
     'implausible_effort': 'implausible values of effort',
@@ -133,7 +133,7 @@ def _torques(result: Identification) -> str:
     data = result.comparison
     held_out = np.any(np.isfinite(data.held_out))
     model = data.held_out if held_out else data.predicted
-    words = ('held-out prediction: by a model that was fitted without this part' if held_out
+    words = ('held-out prediction, by a model fitted without this part' if held_out
              else 'prediction')
     parts = ['<h2>Measured and predicted torque</h2><div class="key">'
              '<span><i style="color:var(--measured)"></i>measured</span>'
@@ -171,9 +171,9 @@ def _residuals(result: Identification) -> str:
             for k, word, per in ((j, 'position', length), (n + j, 'velocity', f'{length}/s'))]
         parts.append(f'<section class="joint"><h3>{escape(joint.name)}</h3><div class="pair">'
                      + ''.join(charts) + '</div></section>')
-    return ('<h2>What the model leaves</h2><p class="soft">A good model leaves a band without '
-            'form. A slope over velocity is friction, a wave over position is gravity or a cable, '
-            'two levels are Coulomb friction.</p>' + ''.join(parts))
+    return ('<h2>Residuals</h2><p class="soft">A good model leaves a band without structure. A '
+            'slope against velocity points to viscous friction, two levels to Coulomb friction, a '
+            'wave against position to gravity or a cable.</p>' + ''.join(parts))
 
 
 def _friction(result: Identification) -> str:
@@ -197,7 +197,7 @@ def _friction(result: Identification) -> str:
             grid[:, j], lines, f'friction [{unit}]', 200, f'friction of {joint.name}', along=along,
             points=(data.velocity[:, j], data.torque[:, j])) + '</section>')
     return ('<h2>Friction</h2><div class="key"><span><i style="color:var(--measured)"></i>'
-            'measured torque less links and rotors</span><span><i style="color:var(--model)"></i>'
+            'measured torque minus links and rotors</span><span><i style="color:var(--model)"></i>'
             f'steady curve{" at the mean load" if loaded else ""}</span>'
             + ('<span><i style="color:var(--urdf);border-top-style:dashed"></i>without load</span>'
                if loaded else '') + '</div>' + ''.join(parts))

@@ -33,8 +33,9 @@ _BINS = WIDTH - LEFT - RIGHT
 
 #: What a chart of changes shows.
 CHANGES_IN_WORDS = (
-    'Difference over the larger of both values: 0 = as in the URDF (orange), ±50 % = half or '
-    'twice of it, ±100 % = one of both is zero, more = their signs differ. The line is ±2 σ.')
+    'Difference divided by the larger of the two values: 0 is the value of the URDF (orange), '
+    '±50 % half or twice of it; at ±100 % one of the two is zero, and beyond that their signs '
+    'differ. The line is ±2 σ.')
 
 #: Height of a row of changes; and of the scale below, in units of the view box.
 _ROW, _SCALE = 17, 40

@@ -111,6 +111,7 @@ svg.interval { width:110px; } .interval .span { fill:var(--span); }
 ul.plain { padding-left:18px; margin:4px 0; }
 @media (max-width:640px) { body { padding:16px 12px 40px; } h1 { font-size:1.25rem; }
   .verdict { grid-template-columns:1fr; padding:12px 14px; }
-  .robot { float:none; width:100%; max-height:300px; margin:0; } .bar { width:44px; } }
+  .robot { float:none; width:100%; max-height:300px; margin:0; }
+  .bar { display:none; } th,td { padding:3px 5px; } }
 @media print { body { padding:0; } section.joint { break-inside:avoid; } }
 """

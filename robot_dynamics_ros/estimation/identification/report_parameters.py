@@ -45,7 +45,7 @@ def determined(parameters: Sequence[IdentifiedParameter]) -> list[tuple[str, str
     known, uncertain = tags.count('excited'), tags.count('uncertain')
     facts = [(f'{known + uncertain} of {len(tags)}', 'parameters determined by the data')]
     if uncertain:
-        facts.append((str(uncertain), 'of them uncertain: σ above half of the value'))
+        facts.append((str(uncertain), 'of these uncertain: σ above half of the value'))
     return facts
 
 
@@ -98,9 +98,9 @@ def parameter_section(result: Identification) -> str:
             f'<td class="formula">{escape(_short_formula(line.formula))}</td></tr>')
     return ('<h2>Parameters</h2><p class="soft">σ is the standard deviation. The bar shows the '
             'value with ±2 σ (blue) and the value of the URDF (orange); every row has its own '
-            'scale. ● essential: the data need it. Ia: rotor inertia; Fv and Fc: viscous and '
-            'Coulomb friction; Fs: excess of static over Coulomb friction. '
-            f'{_WORDS["uncertain"]}: σ is more than half of the value.</p>'
+            'scale. ● marks parameters that the data need (essential). Ia: rotor inertia; Fv and '
+            'Fc: viscous and Coulomb friction; Fs: excess of static over Coulomb friction. '
+            f'"{_WORDS["uncertain"]}" means that σ is more than half of the value.</p>'
             + scrolling('<table><tr><th class="text">name</th><th>value</th><th>σ</th>'
                         '<th>σ/value</th><th class="text">unit</th><th>URDF</th><th></th>'
                         '<th class="text">from</th><th>ess.</th><th class="text">formula</th>'
@@ -118,13 +118,13 @@ def excitation_section(result: Identification) -> str:
               for tag in ('uncertain', 'prior', 'zero')}
     texts = {'uncertain': 'Determined by the data, but with σ above half of the value',
              'prior': 'Not determined by the data and held near the URDF value by the prior',
-             'zero': 'Held at 0, because the data ask for less than nothing'}
+             'zero': 'Held at 0, because the estimate would be negative'}
     words = ' '.join(f'{texts[tag]}: {", ".join(names)}.' for tag, names in groups.items()
                      if names) or 'All parameters are determined by the data.'
     return (f'<h2>Excitation</h2><p>{escape(words)}</p><p class="soft">Lin’s procedure, from the '
-            'last joint to the first: the parameters that must be found from each joint’s own '
-            'torque, and the residual once the parameters of the joints beyond it are known. A '
-            'sudden increase shows at which joint the model fails.</p>'
+            'last joint to the first: the parameters that only the torque of this joint can '
+            'show, and the residual once those of the joints beyond it are known. A sudden '
+            'increase shows at which joint the model fails.</p>'
             + scrolling('<table><tr><th class="text">joint</th><th>excited</th>'
                         '<th>condition number</th><th>residual</th><th class="text">'
                         'parameters of this joint</th></tr>' + rows + '</table>'))

@@ -21,7 +21,7 @@ SEED ?= 1
 BIN := .venv/bin
 
 # A ROS 2 sourced in this shell would mix with the one in .venv. It is left alone and not used here;
-# to build for it, use colcon (README.md, "Where ROS 2 is installed").
+# to build for it, use colcon (README.md, "With ROS 2 installed").
 ifdef AMENT_PREFIX_PATH
 $(info make: the sourced ROS 2 $(ROS_DISTRO) is not used here, .venv has its own)
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH PYTHONPATH LD_LIBRARY_PATH

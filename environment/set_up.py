@@ -183,7 +183,7 @@ def check_machine() -> None:
     if sys.platform != 'linux' or platform.machine() != 'x86_64':
         sys.exit('setup: the ROS 2 wheels exist for Linux on x86-64 only, this is '
                  f'{sys.platform} on {platform.machine()}. Where ROS 2 is installed, build with '
-                 'colcon (README.md, "Where ROS 2 is installed").')
+                 'colcon (README.md, "With ROS 2 installed").')
     missing: dict[str, str] = {}
     for variable, default in (('CC', 'cc'), ('CXX', 'c++')):
         compiler = os.environ.get(variable, default).split()[0]

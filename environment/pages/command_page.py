@@ -21,9 +21,9 @@ def help_text(name):
 def pages():
     """Return the page by its path below docs/."""
     parts = [HEAD, '# Commands\n',
-             '`robot-dynamics COMMAND ...`; wrong input is one line and exit code 2, `identify` '
-             'that is not to be trusted exit code 1. Runs with their output: '
-             '[command examples](command_examples.md).\n']
+             'Run `robot-dynamics COMMAND ...`. Wrong input gives one line and exit code 2. '
+             '`identify` ends with exit code 1 if its result cannot be trusted. '
+             '[Command examples](command_examples.md) shows runs with their output.\n']
     for command in COMMANDS:
         parts.append(f'## {command.name}\n\n{command.text[0].upper()}{command.text[1:]}.\n\n'
                      f'```text\n{help_text(command.name).rstrip()}\n```\n')

@@ -85,16 +85,16 @@ def first_entries():
 def pages():
     """Return the page by its path below docs/."""
     parts = [HEAD, '# Troubleshooting\n',
-             'Errors of this package are one line that says what was found, where, and what to '
-             'do. Search this page for words of the line; `...` stands for names and numbers. In '
-             'Python all errors derive from `RobotDynamicsError`.\n',
-             '## What people meet first\n']
+             'Every error message of this package is one line. It says what was found, where, and '
+             'what to do. Search this page for words of the message; `...` stands for names and '
+             'numbers. In Python, all errors derive from `RobotDynamicsError`.\n',
+             '## The most frequent errors\n']
     parts += [f'**{escaped(part)} ...**<br>{entry["cause"]} {entry["remedy"]}\n'
               for part, entry in first_entries()]
-    parts += ['## When nothing is wrong, but it does not work\n',
-              table(['what you see', 'look at'],
+    parts += ['## Problems without an error message\n',
+              table(['symptom', 'check'],
                     [(each['see'], each['look']) for each in SYMPTOMS]) + '\n',
-              '## What nodes count on /diagnostics\n',
+              '## Events that nodes count on /diagnostics\n',
               table(['count', 'cause', 'remedy'],
                     [(key, each['cause'], each['remedy']) for key, each in COUNTS.items()]) + '\n']
     texts = error_texts()

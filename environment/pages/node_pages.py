@@ -27,26 +27,26 @@ COMMON = {'/rosout', '/parameter_events', '/diagnostics', '/clock', '~/transitio
 #: What travels on a topic, by its name.
 MEANING = {
     'joint_states': 'measured positions, velocities and efforts',
-    'joint_trajectory': 'motion to carry out; an empty one brakes',
+    'joint_trajectory': 'motion to execute; an empty one brakes',
     'robot_description': 'URDF text; a new one rebuilds the model',
     'payload': 'what the tip carries',
     'mlc': 'learned parameters, used through a gate (`follow_mlc`)',
     'commands': 'efforts that were commanded (`effort_source: commands`)',
-    'controller_state': 'what the trajectory controller does and carries',
+    'controller_state': 'state of the trajectory controller, with the effort that it carries',
     '~/joint_trajectory': 'motion for the trajectory controller',
     '~/commands': 'efforts for a forward_command_controller, in the order of the chain',
-    '~/torques': 'torque of the model along the motion, for looking at',
+    '~/torques': 'torque of the model along the motion, for display',
     '~/joint_commands': 'efforts in float mode with joint names',
-    '~/mlc': 'what was learned so far, with confidence',
-    '~/payload': 'what the robot carries, as `~/set_payload` takes it',
+    '~/mlc': 'what was learned so far, with standard deviations',
+    '~/payload': 'what the robot carries, in the form that `~/set_payload` takes',
     '~/progress': 'part of the motion that has been played, 0 to 1',
     'progress': 'part of the motion that has been played, 0 to 1',
-    '~/status': 'step of the calibration and what it waits for',
+    '~/status': 'stage of the calibration, and what it waits for',
     '~/gravity': 'gravity torque at the measured state',
     '~/coriolis': 'Coriolis and centrifugal torque at the measured state',
     '~/friction': 'friction and offset at the measured state',
     '~/residual': 'measured effort minus torque of the model',
-    '~/external_torque': 'torque from outside, by a momentum observer',
+    '~/external_torque': 'external torque, from a momentum observer',
     '/clock': 'time of the simulation',
 }
 
@@ -63,16 +63,16 @@ REQUESTS = {
 
 #: What a service does, by its name.
 SERVICES = {
-    '~/get_mlc': 'the parameters in use, in a set of your choice',
-    '~/get_dynamics': 'torques and mass matrix at one state (one number per joint of your robot)',
-    '~/set_payload': 'tell what the tip carries; `m: 0` = nothing',
-    '~/accept_parameters': 'use learned parameters that wait for a person (`follow_mlc`)',
-    '~/reset': 'forget what was learned',
-    '~/save': 'write `parameters_file`',
-    '~/enable': 'learn, or control, from now on; `data: false` = stop',
-    '~/start': 'play the motion',
-    '~/stop': 'brake the robot',
-    '~/next': 'go on with the next step',
+    '~/get_mlc': 'returns the parameters in use, in a set of your choice',
+    '~/get_dynamics': 'returns torques and mass matrix at one state (one number per joint)',
+    '~/set_payload': 'sets what the tip carries; `m: 0` = nothing',
+    '~/accept_parameters': 'uses learned parameters that wait for confirmation (`follow_mlc`)',
+    '~/reset': 'discards what was learned',
+    '~/save': 'writes `parameters_file`',
+    '~/enable': 'starts learning or control; `data: false` = stop',
+    '~/start': 'plays the motion',
+    '~/stop': 'brakes the robot',
+    '~/next': 'continues with the next stage',
 }
 
 
@@ -186,7 +186,7 @@ def page(name, context):
     if name == 'feedforward':
         parts.append('## Action\n\n`~/follow_joint_trajectory` '
                      '(`control_msgs/action/FollowJointTrajectory`), with `controller_action`: '
-                     'goals of MoveIt, relayed to the controller with efforts.\n')
+                     'relays goals of MoveIt to the controller, with efforts.\n')
     if services:
         parts.append('## Services\n')
         for service, each in services.items():
@@ -194,7 +194,7 @@ def page(name, context):
             parts.append(f'`{service}`: {SERVICES[service]}.\n\n```bash\nros2 service call {full} '
                          f'{each} "{REQUESTS[each]}"\n```\n')
     parts.append('## Parameters\n')
-    parts.append('Those with * can be changed only while the node is not configured.\n')
+    parts.append('Parameters with * can be changed only while the node is not configured.\n')
     parts.append(table(['parameter', 'default', 'meaning, unit and allowed values'],
                        parameter_rows(kind.settings_type)) + '\n')
     parts.append('## What can go wrong\n')

@@ -152,7 +152,7 @@ class Calibration:
     def confirm(self) -> str:
         """Begin the next stage, or repeat a stopped one; return why not, or an empty text."""
         if self.over:
-            return 'the calibration is over'
+            return 'the calibration is finished'
         if self._condition not in (Condition.WAITING, Condition.STOPPED):
             return f'{self.stage.value}: {self._condition.value}'
         if self.work is not None:
@@ -165,10 +165,10 @@ class Calibration:
             self.analysis.begin()
         except RobotDynamicsError as error:
             return str(error)
-        self._note(f'{self.stage.value}: begins')
+        self._note(f'{self.stage.value}: started')
         self._coming = None
         self._condition = Condition.READY if self.stage in MOVING else Condition.WORKING
-        self._text = 'waits for the robot' if self.stage in MOVING else MEANING[self.stage]
+        self._text = 'waiting for the robot' if self.stage in MOVING else MEANING[self.stage]
         if self.stage not in MOVING:
             self.work = self._do_work
         return ''
@@ -255,7 +255,7 @@ class Calibration:
             return None
         self._player, self._coming = self._coming, None
         self._samples, self._trouble = [], ''
-        self._condition, self._text = Condition.MOVING, 'goes to the start of the motion'
+        self._condition, self._text = Condition.MOVING, 'going to the start of the motion'
         return order
 
     def _motion(self, latest: JointSample) -> Trajectory:
@@ -273,7 +273,7 @@ class Calibration:
 
     def _recorded(self) -> None:
         """Keep what a motion has shown; the work that belongs to it follows."""
-        self._condition, self._text = Condition.WORKING, 'writes the recording'
+        self._condition, self._text = Condition.WORKING, 'writing the recording'
         self.work = self._keep
 
     def _keep(self) -> None:
@@ -354,7 +354,7 @@ class Calibration:
         if self._index == len(self._stages):
             self._condition = Condition.DONE
             self._text = self.analysis.summary
-            self._note(f'over: {self._text}')
+            self._note(f'finished: {self._text}')
             return
         self._condition = Condition.WAITING
         self._text = (f'{"CONFIRM what efforts mean, then: " if self._asked else ""}'

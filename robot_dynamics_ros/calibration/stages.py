@@ -28,13 +28,13 @@ PAYLOAD = (Stage.DESCRIPTION, Stage.PAYLOAD_MOTION, Stage.PAYLOAD)
 #: What a stage does, for the question whether to begin it.
 MEANING = {
     Stage.DESCRIPTION: 'check description and limits, and design the motions; nothing moves',
-    Stage.STATIC_TEST: 'move slowly through a few postures and back, to find out what efforts '
-                       'mean',
-    Stage.REHEARSAL: 'play the exciting motion slowly; look whether anything is in the way',
+    Stage.STATIC_TEST: 'move slowly through a few postures and back, to find out what the '
+                       'efforts mean',
+    Stage.REHEARSAL: 'play the exciting motion slowly; check that nothing is in the way',
     Stage.MOTION: 'play the exciting motion; keep away from the robot',
     Stage.IDENTIFICATION: 'identify the parameters; nothing moves',
     Stage.RESULT: 'write parameters, URDF and report; nothing moves',
-    Stage.PAYLOAD_MOTION: 'swing the last joints, to feel the payload; keep away from the robot',
+    Stage.PAYLOAD_MOTION: 'swing the last joints to feel the payload; keep away from the robot',
     Stage.PAYLOAD: 'identify the payload; nothing moves',
 }
 

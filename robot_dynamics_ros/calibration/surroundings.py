@@ -45,7 +45,8 @@ class Surroundings:
         if self.scene is None:
             return ['collisions are NOT checked: look at every motion, with a hand at the stop']
         pairs = len(self.scene.pairs)
-        return [f'{pairs} pairs of bodies keep {1000 * self.scene.margin:.0f} mm or more',
+        return [f'{pairs} pairs of bodies keep a distance of {1000 * self.scene.margin:.0f} mm or '
+                'more',
                 *(str(finding) for finding in self.scene.findings)]
 
     def free(self, motion: Trajectory) -> bool:

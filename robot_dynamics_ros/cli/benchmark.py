@@ -58,8 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument('--json', action='store_true', help='print the figures as JSON')
     parser.add_argument('--repetitions', metavar='K', type=int, default=40,
-                        help='the shortest of K times counts (default: 40)')
-    parser.add_argument('--quick', action='store_true', help='one robot, no growth, no start-up')
+                        help='measure K times and take the shortest (default: 40)')
+    parser.add_argument('--quick', action='store_true',
+                        help='measure one robot only, without growth and start-up')
 
 
 def run(arguments: argparse.Namespace) -> int:

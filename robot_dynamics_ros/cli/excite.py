@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'free posture near it)')
     parser.add_argument('--from', metavar='Q1,Q2,...', type=_numbers, dest='home',
                         help='posture where the robot stands: the way from there to the start and '
-                        'back is planned, checked and written, too')
+                        'back is also planned, checked and written')
     parser.add_argument('--duration', metavar='SECONDS', type=float, default=10.0,
                         help='duration of the motion (default: 10)')
     parser.add_argument('--harmonics', metavar='N', type=int, default=5,
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='condition number, or determinant of the information '
                         '(D-optimality) (default: condition)')
     parser.add_argument('--share', metavar='PART', type=float, default=0.8,
-                        help='part of the velocity, acceleration and effort limits that may be '
+                        help='share of the velocity, acceleration and effort limits that may be '
                         'used (default: 0.8)')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
                         help='acceleration limit of all joints [rad/s^2, m/s^2] (default: '
@@ -69,8 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='lowest height of the tip and of the centres of mass of the links '
                         'above the base')
     parser.add_argument('--after', metavar='FILE.csv', type=Path, action='append', default=[],
-                        help='motion that was recorded already (t, q_<joint>, optional qd_, '
-                        'qdd_): the new one adds what it lacks; may be repeated')
+                        help='motion that has already been recorded (t, q_<joint>, optional qd_, '
+                        'qdd_); the new one adds what it lacks; may be repeated')
     parser.add_argument('--rate', metavar='HZ', type=float, default=100.0,
                         help='points per second in the files (default: 100)')
     parser.add_argument('--candidates', metavar='N', type=int, default=200,

@@ -32,20 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_robot_arguments(parser)
     parser.add_argument('--function', default=['inverse_dynamics'], metavar='NAME', nargs='+',
-                        choices=FUNCTIONS, help='one or several, into one file, of '
+                        choices=FUNCTIONS, help='one or several functions, in one file: '
                         f'{", ".join(FUNCTIONS)}')
-    parser.add_argument('--language', default='c', choices=LANGUAGES)
+    parser.add_argument('--language', default='c', choices=LANGUAGES, help='default: c')
     add_joints_argument(parser, 'rotor inertia, friction, payload')
     add_parameters_argument(parser)
     parser.add_argument('--zeros', metavar='NAME', nargs='*',
-                        help='fold parameters that are zero (XX2, MX3, Fc1 ...); without names '
-                        'all that are zero in the robot description; other values are then '
-                        'refused')
+                        help='remove the terms of parameters that are zero (XX2, MX3, Fc1 ...); '
+                        'without names, of all that are zero in the robot description. Other '
+                        'values are then refused')
     parser.add_argument('--bake', action='store_true',
-                        help='take all values as numbers; no parameters are left')
+                        help='write all parameters as numbers; none is left as an argument')
     output = parser.add_mutually_exclusive_group()
     output.add_argument('-o', '--output', metavar='FILE', type=Path,
-                        help='write to this file, in C with a header beside it for C and C++ '
+                        help='write to this file; for C, also a header for C and C++ beside it '
                         '(default: print)')
     output.add_argument('--library', metavar='FOLDER', type=Path,
                         help='write a CMake project with a C99 library of all functions instead')

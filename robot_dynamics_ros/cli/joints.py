@@ -26,16 +26,16 @@ from robot_dynamics_ros.cli.support.output import write_file
 _MISSING = 'MISSING'
 
 _HEAD = """\
-# What the URDF of {robot} cannot say, or does not. Every entry is optional: take away
-# the "# " before the ones you know. Units are SI: rad, m, s, kg, N m (N for sliding joints).
+# What the URDF of {robot} lacks or cannot express. Every entry is optional: remove the "# "
+# before those that you know. Units are SI: rad, m, s, kg, N m (N for sliding joints).
 # Commands take this file with --joints, nodes and launch files with joints_file:=...
 """
 
 _EFFORT = """\
-# What the driver writes into "effort". Without an entry: the torque of the joint [N m].
-# Known drivers: robot-dynamics presets
+# What the driver writes into "effort"; without an entry, the torque of the joint [N m].
+# robot-dynamics presets lists known drivers.
 {preset}
-# Something that is always mounted and not in the URDF, in the frame of {tip}:
+# A payload that is always mounted but not in the URDF, in the frame of {tip}:
 # payload: {{mass: 1.5, centre_of_mass: [0, 0, 0.1], inertia: [0.01, 0, 0, 0.01, 0, 0.005]}}
 """
 

@@ -58,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='identified parameters that the controllers know (default: those of '
                         'the robot description)')
     parser.add_argument('--payload', metavar='MASS[,X,Y,Z][@TIME]', type=_payload, default=[],
-                        action='append', help='a point mass [kg] at a place in the tip frame [m] '
-                        'that appears at a time [s], unknown to the controller; may be repeated, '
-                        'the last one counts; mass 0 = put down')
+                        action='append', help='point mass [kg] at a place in the tip frame [m] '
+                        'that appears at a time [s], unknown to the controller; if repeated, each '
+                        'replaces the one before; mass 0 = put down')
     parser.add_argument('--parameter-error', metavar='SHARE', type=float, default=0.1,
                         help='how much the arm differs from its URDF (default: %(default)s)')
     parser.add_argument('--seed', type=int, default=1,
@@ -80,10 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--friction-time', metavar='S', type=float, default=0.0,
                        help='time constant for joint terms (default: that of the law)')
     group.add_argument('--dead-zone', metavar='RAD/S', type=float, default=_DEFAULTS.dead_zone,
-                       help='errors that are not learned from (default: %(default)s)')
+                       help='errors below this are not learned from (default: %(default)s)')
     parser.add_argument('-o', '--output', metavar='FILE.csv', type=Path,
-                        help='write what the last controller measured and commanded, as '
-                        'robot-dynamics identify reads it (.csv, .npz, or a rosbag2 folder)')
+                        help='write what the last controller measured and commanded, for '
+                        'robot-dynamics identify (.csv, .npz, or a rosbag2 folder)')
     parser.add_argument('--plot', metavar='FILE.png', type=Path,
                         help='draw the tracking errors and what was learned')
 

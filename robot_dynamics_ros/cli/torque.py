@@ -116,7 +116,8 @@ def summary(chain: Chain, t: Array, tau: Array) -> str:
             times = ', '.join(f'{start:.3f}-{end:.3f} s' for start, end in _spans(t, beyond)[:5])
             warnings.append(f'{joint.name} exceeds its effort limit of {joint.effort_limit:g} at '
                             f'{times}')
-    lines = [table(['joint', 'unit', 'peak', 'at [s]', 'RMS', 'limit', 'beyond'], rows, left=2)]
+    lines = [table(['joint', 'unit', 'peak', 'at [s]', 'RMS', 'limit', 'over limit'], rows,
+                   left=2)]
     return '\n'.join([*lines, '', *(warnings or ['No joint exceeds a known effort limit.'])])
 
 

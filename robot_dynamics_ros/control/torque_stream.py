@@ -50,7 +50,7 @@ class StreamSettings:
         check_safe_end(self.safe_end)
         if self.feedback is not None and self.gravity_mode == 'only':
             raise ParameterError("gravity_mode 'only' has no computed torque; use 'full' or "
-                                 "'none', or leave the feedback gains away")
+                                 "'none', or leave out the feedback gains")
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ def _wait_for_control(nodes: NodeProcesses) -> None:
     while 'under control' not in nodes.output('adaptive_controller'):
         codes = [code for code in nodes.exit_codes().values() if code is not None]
         if codes or time.monotonic() > end:
-            raise NodeError('the adaptive controller does not take the arm over:\n'
+            raise NodeError('the adaptive controller does not take over the arm:\n'
                             f'{nodes.output("adaptive_controller")}'
                             f'{nodes.output("simulated_robot")}')
         time.sleep(0.1)

@@ -2,9 +2,9 @@
 """
 The adaptive controller: trajectory and joint states in, torque out, learning while it moves.
 
-Every joint state is answered by efforts on ``~/commands`` for forward_command_controller. The
-learned parameters are on the latched topic ``~/mlc`` and in ``~/get_mlc``; ``~/reset`` forgets
-them. ``~/enable`` takes over the arm or gives it back. Without fresh joint states a watchdog
+It answers every joint state with efforts on ``~/commands``, for a forward_command_controller. The
+learned parameters are on the latched topic ``~/mlc`` and in ``~/get_mlc``; ``~/reset`` discards
+them. ``~/enable`` takes over the arm or releases it. Without fresh joint states, a watchdog
 commands the safe torque.
 """
 
@@ -63,7 +63,7 @@ class AdaptiveControllerNodeSettings(RobotNodeSettings):
     of_joints: ClassVar[tuple[JointSetting, ...]] = (EFFORT_LIMITS,)
 
     law: str = setting('slotine_li', 'adaptive law; slotine_li_modified is that of Lu & Meng, '
-                       'slotine_li_composite learns from the commanded torque, too',
+                       'slotine_li_composite also learns from the commanded torque',
                        choices=LAW_NAMES)
     bandwidth: tuple[float, ...] = setting(
         (), 'lambda, one number or one per joint [1/s]; none = 20', example='[20.0]')
@@ -74,26 +74,27 @@ class AdaptiveControllerNodeSettings(RobotNodeSettings):
         (), f'groups ({", ".join(GROUPS)}) or names of the parameters to learn; none = weight, '
             'Fv, Fc, offset', example='[weight, Fv, Fc]')
     learning_time: float = setting(
-        0.1, 'time constant of learning links and payload [s]; the shorter, the less delay is '
-             'allowed between a joint state and the effect of its answer (0.1: 20 ms); 0 = 0.02, '
-             'craig 0.5 (5 ms); .inf = never', minimum=0.0, maximum=float('inf'))
+        0.1, 'time constant of learning links and payload [s]; a shorter one allows less delay '
+             'between a joint state and the effect of the command that answers it (0.1: 20 ms); '
+             '0 = 0.02, craig 0.5 (5 ms); .inf = never', minimum=0.0, maximum=float('inf'))
     friction_time: float = setting(
         0.0, 'time constant of learning joint terms [s]; 0 = 1, craig 20; .inf = never',
         minimum=0.0, maximum=float('inf'))
     dead_zone: float = setting(
-        0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from: about three '
-              'times the noise of the measured velocity [rad/s, m/s]', minimum=0.0, maximum=10.0)
-    leakage: float = setting(0.0, 'rate of the return to the first values [1/s]', minimum=0.0,
+        0.01, 'tracking errors qd~ + bandwidth q~ below this are not learned from [rad/s, m/s]; '
+              'take about three times the noise of the measured velocity',
+        minimum=0.0, maximum=10.0)
+    leakage: float = setting(0.0, 'rate of the return to the initial values [1/s]', minimum=0.0,
                              maximum=100.0)
     heaviest_load: float = setting(10.0, 'largest mass of a payload that is learned [kg]',
                                    minimum=0.001, maximum=1e4)
     load_size: float = setting(0.5, 'largest extent of that payload from the tip frame [m]',
                                minimum=0.001, maximum=100.0)
     enabled: bool = setting(
-        True, 'take over the arm as soon as joint states come; false = wait for ~/enable')
+        True, 'take over the arm as soon as joint states arrive; false = wait for ~/enable')
     joint_state_timeout: float = setting(0.1, 'age of the joint states that ends control [s]',
                                          minimum=0.001, maximum=10.0)
-    safe_end: str = setting('gravity', 'torque when control has ended', choices=SAFE_ENDS)
+    safe_end: str = setting('gravity', 'torque after the end of control', choices=SAFE_ENDS)
     largest_error: float = setting(
         0.3, 'distance of a joint from its reference that ends control [rad, m]; .inf = never',
         minimum=0.001, maximum=float('inf'))

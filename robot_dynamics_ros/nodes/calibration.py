@@ -2,11 +2,11 @@
 """
 The calibration node: calibrates a robot in stages that a person confirms.
 
-``joint_states`` in, ``~/joint_trajectory`` out to a trajectory controller; ``~/next`` begins the
-next stage, ``~/stop`` brakes along the path; ``~/status`` (one line, latched) and ``~/progress``
-(0 to 1) say where it is. Everything is written into one folder. The robot is stopped when it
-leaves the motion, a torque is not the expected one, a limit is exceeded, joint states stay away,
-and when the node ends.
+It receives ``joint_states`` and publishes ``~/joint_trajectory`` for a trajectory controller.
+``~/next`` starts the next stage, and ``~/stop`` brakes along the path. ``~/status`` (one line,
+latched) and ``~/progress`` (0 to 1) say how far it is. Everything is written into one folder. The
+robot is stopped if it departs from the motion, a torque is not the expected one, a limit is
+exceeded, joint states stop, or the node ends.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class CalibrationNodeSettings(LearningNodeSettings):
     """Settings of the calibration node."""
 
     folder: str = setting('calibration', 'folder for everything that the calibration writes')
-    resume: bool = setting(False, 'continue the run in the folder: stages that are done are '
+    resume: bool = setting(False, 'continue the run in the folder: finished stages are '
                                   'skipped, and its joints.yaml is used')
-    payload: bool = setting(False, 'find out what a robot carries whose calibration is in the '
-                                   'folder')
-    payload_tip: str = setting('', 'tip link whose payload is found out; empty = the only one')
-    auto: bool = setting(False, 'go on without ~/next, for simulations; a doubtful meaning of '
-                                'efforts is asked for all the same')
+    payload: bool = setting(False, 'identify the payload of a robot whose calibration is in '
+                                   'the folder')
+    payload_tip: str = setting('', 'tip link that carries the payload; empty = the only one')
+    auto: bool = setting(False, 'continue without ~/next, for simulations; a doubtful meaning '
+                                'of efforts still needs confirmation')
     exit_at_end: bool = setting(False, 'end the node after the last stage')
     start: tuple[float, ...] = setting(
         (), 'posture at both ends of all motions [rad, m]; none = found by the design',
@@ -71,7 +71,8 @@ class CalibrationNodeSettings(LearningNodeSettings):
     share: float = setting(
         0.5, 'part of the velocity and effort limits that the exciting motion uses',
         minimum=0.01, maximum=1.0)
-    repetitions: int = setting(2, 'number of times that it is played', minimum=1, maximum=100)
+    repetitions: int = setting(2, 'number of times that the exciting motion is played',
+                               minimum=1, maximum=100)
     rehearsal_velocity: float = setting(
         0.1, 'velocity of the rehearsal, as a part of that of the motion', minimum=0.01,
         maximum=1.0)
@@ -80,13 +81,13 @@ class CalibrationNodeSettings(LearningNodeSettings):
                                 '[rad, m]', minimum=0.01, maximum=10.0)
     seed: int = setting(0, 'seed of the designs', minimum=0)
     unchecked: bool = setting(
-        False, 'calibrate without a check for collisions, where there is no collision geometry')
+        False, 'calibrate without collision checks if there is no collision geometry')
     floor: str = setting(
         'base', "height of the floor above the origin of the base, against gravity [m]; 'base' = "
         "0, 'none' = no floor")
     obstacles_file: str = setting('', 'YAML file with boxes, spheres and capsules around the '
                                       'robot; empty = none')
-    srdf_file: str = setting('', 'SRDF whose disabled pairs are left out; empty = none')
+    srdf_file: str = setting('', 'SRDF whose disabled pairs are not checked; empty = none')
     mesh_folders: tuple[str, ...] = setting(
         (), 'folders with the meshes of the description, beside installed packages',
         example='[/opt/robot/meshes]')
@@ -95,8 +96,8 @@ class CalibrationNodeSettings(LearningNodeSettings):
         0.2, 'distance from the motion at which the robot is stopped [rad, m]', minimum=1e-3,
         maximum=10.0)
     torque_share: float = setting(
-        0.1, 'part of the effort limit by which a torque may differ from the expected one in any '
-        'case', minimum=0.001, maximum=1.0)
+        0.1, 'share of the effort limit by which a torque may always differ from the expected one',
+        minimum=0.001, maximum=1.0)
     joint_state_timeout: float = setting(
         0.5, 'age of the joint states at which the robot is stopped [s]', minimum=0.01,
         maximum=10.0)

@@ -2,12 +2,12 @@
 """
 The dynamics server: torques and minimal parameters by service, and the payload of the robot.
 
-``~/get_dynamics``, ``~/get_mlc``, ``~/set_payload``; the parameters are those of the URDF, of a
-file, or learned ones from the topic ``mlc``. The payload in use is on the latched topic
-``payload``, which the feedforward node follows. With `publish_shares`, the contributions to the
-torque of the measured motion are on ``~/gravity``, ``~/coriolis`` and ``~/friction``, measured
-minus model torque on ``~/residual``, and the torque that the environment exerts on
-``~/external_torque``; the diagnostics tell of an event where it passes a threshold.
+Its services are ``~/get_dynamics``, ``~/get_mlc`` and ``~/set_payload``. The parameters are those
+of the URDF, those of a file, or learned ones from the topic ``mlc``. The payload in use is on the
+latched topic ``payload``, which the feedforward node follows. With `publish_shares`, the
+contributions to the torque of the measured motion are on ``~/gravity``, ``~/coriolis`` and
+``~/friction``, measured minus model torque on ``~/residual``, and the torque that the environment
+exerts on ``~/external_torque``. The diagnostics report an event if it passes a threshold.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 """
 The excitation node: plays a motion that excites all parameters of the robot.
 
-``~/joint_trajectory`` out, to a trajectory controller; ``joint_states`` in; ``~/start`` and
-``~/stop``; the played part of the motion on ``~/progress``. The motion comes from a file, or is
-designed as soon as the robot description is there. Either is played only if it keeps away from the
-robot itself, the floor and obstacles; so does the way to its start. The robot is stopped when it
-leaves the motion, when joint states stay away, and when the node ends. What the joints say while
-the motion is played is written into a recording, if one is named.
+It publishes ``~/joint_trajectory`` for a trajectory controller, and receives ``joint_states``,
+``~/start`` and ``~/stop``. ``~/progress`` is the part of the motion that has been played. The
+motion comes from a file, or is designed as soon as the robot description is known. It is played
+only if it, and the way to its start, keep away from the robot itself, the floor and obstacles. The
+robot is stopped if it departs from the motion, joint states stop, or the node ends. If a recording
+is named, the joint states during the motion are written into it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ExcitationNodeSettings(RobotNodeSettings):
     trajectory_file: str = setting(
         '', 'YAML file of robot-dynamics excite; empty = design a motion')
     start_at_once: bool = setting(
-        True, 'play as soon as the robot is there; false = wait for ~/start')
+        True, 'play as soon as the robot is known; false = wait for ~/start')
     recording: str = setting(
         '', 'recording of the motion to write for robot-dynamics identify: a new folder (rosbag2 '
             'with the robot description), .csv or .npz; empty = none')
@@ -85,7 +85,7 @@ class ExcitationNodeSettings(RobotNodeSettings):
     seed: int = setting(0, 'seed of the design', minimum=0)
     floor: str = setting(
         'base', 'height of the floor above the origin of the base link, against gravity [m]; base '
-                '= 0, none = there is no floor')
+                '= 0, none = no floor')
     obstacles_file: str = setting(
         '', 'YAML file with boxes, spheres and capsules around the robot; empty = none')
     srdf_file: str = setting('', 'SRDF whose disabled pairs are not checked; empty = none')

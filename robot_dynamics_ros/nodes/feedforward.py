@@ -2,12 +2,12 @@
 """
 The feedforward node: joint trajectory in, torque out.
 
-Mode ``trajectory``: ``~/joint_trajectory`` for the stock joint_trajectory_controller, the same
-curve with an effort at every point; an empty trajectory brakes. Mode ``stream``: ``~/commands``
-for forward_command_controller while the trajectory runs, followed by a safe torque. ``~/torques``
-shows the efforts over time. Mode ``float``: torques that let the arm be led by hand, without a
-trajectory (`trajectories/floating`). With `controller_action` it also offers the action
-``~/follow_joint_trajectory`` in front of a controller.
+In mode ``trajectory``, ``~/joint_trajectory`` is the same curve with an effort at every point, for
+the stock joint_trajectory_controller; an empty trajectory brakes. In mode ``stream``,
+``~/commands`` drives a forward_command_controller while the trajectory runs, followed by a safe
+torque. ``~/torques`` shows the efforts over time. In mode ``float``, torques let the arm be led by
+hand, without a trajectory (`trajectories/floating`). With `controller_action`, the node also
+offers the action ``~/follow_joint_trajectory`` in front of a controller.
 """
 
 from __future__ import annotations
@@ -75,22 +75,22 @@ class FeedforwardNodeSettings(FloatNodeSettings):
                                    minimum=1.0, maximum=10_000.0, changeable=True)
     maximum_points: int = maximum_points_setting()
     gravity_mode: str = setting(
-        'full', 'gravity in the torques; none where the robot compensates gravity itself',
+        'full', 'gravity in the torques; none if the robot compensates gravity itself',
         choices=GRAVITY_MODES, changeable=True)
     hold: bool = setting(
-        True, 'hold with the weight where the controller has dropped a trajectory (cancel, abort, '
+        True, 'command the weight if the controller has dropped a trajectory (cancel, abort, '
               'activation) and holds without effort; needs controller_state',
         changeable=True)
     blend_time: float = setting(
-        1.5, 'time in which efforts take over what the feedback of the controller carries [s]: '
-             'after start, cancel and abort the weight must not count twice; what the integral '
-             'carries stays there where controller_state shows it, so keep I gains small',
+        1.5, 'time in which efforts take over the weight from the feedback of the controller [s], '
+             'so that it does not count twice after start, cancel and abort; a part in the '
+             'integral stays there if controller_state shows it, so keep I gains small',
         minimum=0.0, maximum=60.0, changeable=True)
     joint_state_timeout: float = setting(
         0.1, 'age above which joint states are not used [s]', minimum=0.001, maximum=10.0)
     largest_error: float = setting(
-        0.3, 'distance of a joint from its reference with which no motion starts in stream mode, '
-             'and that ends one [rad, m]; .inf = never', minimum=0.001, maximum=float('inf'))
+        0.3, 'distance of a joint from its reference beyond which a motion does not start, or '
+             'ends, in stream mode [rad, m]; .inf = never', minimum=0.001, maximum=float('inf'))
     stream_rate: float = setting(
         200.0, 'torque commands per second in stream and float mode [1/s]', minimum=1.0,
         maximum=2000.0)
@@ -104,7 +104,7 @@ class FeedforwardNodeSettings(FloatNodeSettings):
             'trajectory mode; needs control_msgs; empty = no relay', ros_name=True)
     controller_state: str = setting(
         '', "topic of the controller's state; needs control_msgs; empty = controller_state, in "
-            'the namespace of controller_action where there is one', ros_name=True)
+            'the namespace of controller_action if that is given', ros_name=True)
     feedback_frequency: float = setting(
         0.0, 'bandwidth of computed torque in stream mode [rad/s]; 0 = feedforward alone',
         minimum=0.0, maximum=1000.0)
@@ -169,8 +169,7 @@ class FeedforwardNode(RobotNode):
 
     def _make_relay(self, controller: str, mode: str) -> TrajectoryRelay:
         if mode != 'trajectory':
-            raise ParameterError(f'controller_action goes with mode trajectory; in mode {mode} '
-                                 'there is no controller of trajectories')
+            raise ParameterError(f"controller_action needs mode 'trajectory', got '{mode}'")
         return TrajectoryRelay(
             self, self.action_type(), name='~/follow_joint_trajectory', controller=controller,
             fill=lambda message: self._link.fill(message, as_goal=True), brake=self._brake,

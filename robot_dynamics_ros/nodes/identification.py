@@ -2,9 +2,9 @@
 """
 The identification node: learns the parameters of a robot while it works.
 
-``joint_states`` in, ``wrench`` of a force sensor if there is one, ``~/mlc`` out (latched);
-``~/get_mlc``, ``~/reset``, ``~/save``, ``~/enable``.
-Checkpoints on disk keep what is learned, and a restarted node continues from the last one.
+It receives ``joint_states``, and ``wrench`` from a force sensor if there is one, and publishes
+``~/mlc`` (latched). Its services are ``~/get_mlc``, ``~/reset``, ``~/save`` and ``~/enable``.
+Checkpoints on disk preserve what was learned; a restarted node continues from the last one.
 """
 
 from __future__ import annotations
@@ -44,22 +44,23 @@ class IdentificationNodeSettings(LearningNodeSettings):
     """Settings of the identification node."""
 
     horizon: float = setting(
-        60.0, 'time of motion after which a sample counts 1/e [s]', minimum=1.0, maximum=1e6)
+        60.0, 'time of motion after which the weight of a sample has fallen to 1/e [s]',
+        minimum=1.0, maximum=1e6)
     force_sensor: bool = setting(
-        False, 'a sensor at the tip publishes on wrench what the environment exerts on the tip '
-        'link, at its origin and in its frame; without a fresh wrench nothing is learned')
+        False, 'use the force sensor that publishes on wrench what the environment exerts on the '
+        'tip link, at its origin and in its frame; without a fresh wrench nothing is learned')
     load_friction: bool = setting(
         False, 'learn friction under load in all joints; the friction law of the joints file is '
         'learned in any case')
-    prior_strength: float = setting(1.0, 'strength of the belief in the URDF', minimum=1e-6,
+    prior_strength: float = setting(1.0, 'confidence in the URDF', minimum=1e-6,
                                     maximum=1e6)
     publish_period: float = setting(1.0, 'time between two messages on ~/mlc [s]', minimum=0.05,
                                     maximum=3600.0)
     enabled: bool = setting(True, 'learn from the start; false = wait for ~/enable')
     parameters_file: str = setting('', 'parameters.yaml that ~/save writes; empty = none')
-    save_at_end: bool = setting(False, 'write parameters_file when the node ends, too')
+    save_at_end: bool = setting(False, 'also write parameters_file when the node ends')
     checkpoint_file: str = setting(
-        '', 'file that keeps what is learned over a restart; empty = none')
+        '', 'file that preserves what was learned across a restart; empty = none')
     checkpoint_period: float = setting(5.0, 'time between two checkpoints [s]', minimum=0.1,
                                        maximum=3600.0)
 

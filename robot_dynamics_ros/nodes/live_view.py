@@ -2,10 +2,10 @@
 """
 The live view: shows what the identification learns, on a page in the browser and on a terminal.
 
-``joint_states``, ``mlc``, ``progress`` and ``/diagnostics`` in. The page is served on this machine
-only, at an address with a random token that is printed once; its buttons call ``start``, ``stop``,
-``reset`` and ``save``. On a terminal a table is redrawn in place; elsewhere there is a line from
-time to time.
+It receives ``joint_states``, ``mlc``, ``progress`` and ``/diagnostics``. The page is served on
+this machine only, at an address with a random token that is printed once; its buttons call
+``start``, ``stop``, ``reset`` and ``save``. On a terminal, a table is redrawn in place; other
+outputs get an occasional line.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ _SHORTEST = 0.004
 class LiveViewNodeSettings(RobotNodeSettings):
     """Settings of the live view."""
 
-    terminal_period: float = setting(0.5, 'time between two views on a terminal [s]',
+    terminal_period: float = setting(0.5, 'time between two updates on a terminal [s]',
                                      minimum=0.05, maximum=60.0)
-    line_period: float = setting(4.0, 'time between two lines elsewhere [s]', minimum=0.1,
-                                 maximum=600.0)
+    line_period: float = setting(4.0, 'time between two lines if the output is not a terminal [s]',
+                                 minimum=0.1, maximum=600.0)
     history_file: str = setting(
         '', '.npz file of what was learned over time, written at the end; empty = none')
     page: bool = setting(True, 'serve the page in the browser; needs viser')
     page_address: str = setting(
-        LOCALHOST, 'address that the page is served on; another one than that of this machine '
-        'lets everybody who knows the token press its buttons, unencrypted')
+        LOCALHOST, 'address at which the page is served; with another one than 127.0.0.1, '
+        'everybody who knows the token can press its buttons, and nothing is encrypted')
     page_port: int = setting(8080, 'port of the page, or one of the next; 0 = any', minimum=0,
                              maximum=65535)
     mesh_folders: tuple[str, ...] = setting(

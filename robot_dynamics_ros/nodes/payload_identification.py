@@ -2,9 +2,9 @@
 """
 The payload identification node: finds the payload of a robot while the robot moves it.
 
-``joint_states`` in; ``~/payload`` out (latched) once mass and centre of mass are known, in the
-form that ``set_payload`` of the dynamics server takes; ``~/reset`` for the next payload. The arm
-itself must be known: its parameters come from a file, or are those of the URDF.
+It receives ``joint_states``. Once mass and centre of mass are known, it publishes ``~/payload``
+(latched), in the form that ``set_payload`` of the dynamics server takes. ``~/reset`` prepares for
+the next payload. The arm itself must be known: its parameters come from a file or from the URDF.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class PayloadIdentificationNodeSettings(LearningNodeSettings):
     parameters_file: str = setting(
         '', 'parameters.yaml of the arm; empty = parameters of the URDF')
     payload_tip: str = setting('', 'tip link that carries the payload; empty = the only one')
-    memory: float = setting(30.0, 'time after which a sample counts 1/e [s]', minimum=0.1,
-                            maximum=1e6)
+    memory: float = setting(30.0, 'time after which the weight of a sample has fallen to 1/e [s]',
+                            minimum=0.1, maximum=1e6)
     publish_period: float = setting(1.0, 'time between two messages on ~/payload [s]',
                                     minimum=0.05, maximum=3600.0)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The simulated robot node: a robot to talk to when there is none.
+The simulated robot node: a stand-in for a real robot.
 
-``joint_states`` out as joint_state_broadcaster sends them; ``~/joint_trajectory`` in, executed
-as joint_trajectory_controller with an effort interface does (PID + effort of the trajectory),
-or ``~/commands`` in, applied as forward_command_controller does.
-Its true parameters differ from the URDF by a seeded error; ``~/set_payload`` attaches a payload.
+It publishes ``joint_states`` as joint_state_broadcaster does. It executes ``~/joint_trajectory``
+as joint_trajectory_controller with an effort interface does (PID + effort of the trajectory), and
+applies ``~/commands`` as forward_command_controller does. Its true parameters differ from the URDF
+by a seeded error; ``~/set_payload`` attaches a payload.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ class SimulatedRobotNodeSettings(RobotNodeSettings):
     publish_rate: float = setting(100.0, 'joint states per second [1/s]', minimum=1.0,
                                   maximum=2000.0)
     publish_clock: bool = setting(
-        False, 'be the clock: publish /clock, in slow motion where the machine is too slow; the '
-               'other nodes need use_sim_time, this one must not have it')
+        False, 'publish /clock, in slow motion if the machine is too slow; the other nodes need '
+               'use_sim_time, this one must not have it')
     real_time_factor: float = setting(
-        1.0, 'with publish_clock: simulated seconds per second, where the machine is fast enough',
+        1.0, 'with publish_clock: simulated seconds per second, if the machine is fast enough',
         minimum=0.1, maximum=100.0)
     lockstep: bool = setting(
-        False, 'with publish_clock: every joint state waits for the efforts that answer it, once '
-               'efforts are commanded; no delay on any machine')
+        False, 'with publish_clock: once efforts are commanded, every joint state waits for the '
+               'efforts that answer it, so that there is no delay on any machine')
     initial_position: tuple[float, ...] = setting(
         (), 'first joint positions [rad, m]; none = zero', example='[0.0, -0.5]')
     parameter_error: float = setting(
@@ -110,13 +110,13 @@ class SimulatedRobotNodeSettings(RobotNodeSettings):
     missing_interfaces: tuple[str, ...] = setting(
         (), 'interfaces that are reported as NaN', choices=('velocity', 'effort'),
         example='[effort]')
-    pid_frequency: float = setting(20.0, 'bandwidth of the PID where no gains are given [rad/s]',
+    pid_frequency: float = setting(20.0, 'bandwidth of the PID if no gains are given [rad/s]',
                                    minimum=0.1, maximum=500.0)
     integral_time: float = setting(
-        0.5, 'integral time of the PID where no gains are given [s]; 0 = no integral',
+        0.5, 'integral time of the PID if no gains are given [s]; 0 = no integral',
         minimum=0.0, maximum=100.0)
     spring_damping: float = setting(
-        SPRING_DAMPING, 'damping of elastic joints over their stiffness [s]', minimum=0.0,
+        SPRING_DAMPING, 'damping of elastic joints divided by their stiffness [s]', minimum=0.0,
         maximum=1.0)
 
 

@@ -99,7 +99,8 @@ def _mass(link: ElementTree.Element) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UrdfError(f'link {link.get("name")}: mass {one_line(text)} is no number') from None
+        raise UrdfError(
+            f'link {link.get("name")}: mass {one_line(text)} is not a number') from None
 
 
 def _fix_to_the_world(robot: ElementTree.Element) -> None:

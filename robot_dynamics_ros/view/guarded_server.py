@@ -189,4 +189,4 @@ def _free_port(address: str, port: int) -> int:
             reason = error.strerror or str(error)
         except (OverflowError, TypeError) as error:
             reason = str(error)
-    raise ViewError(f'{address}: cannot be served from, port {port} and the next ones: {reason}')
+    raise ViewError(f'{address}: cannot serve a page at port {port} or the next ones: {reason}')

@@ -54,7 +54,7 @@ def test_a_whole_run_identifies_the_robot(calibrated):
     true = cell.cell.robot.model
     np.testing.assert_allclose(estimate.mlc.values, true.parameters,
                                atol=0.05 * np.max(np.abs(true.parameters)))
-    assert 'torque, sure' in folder.joints.read_text()
+    assert 'torque (sure)' in folder.joints.read_text()
     assert 'use it: ros2 launch' in (folder.path / 'log.txt').read_text()
 
 

@@ -62,8 +62,8 @@ def test_a_calibrated_arm_tracks_better_than_the_urdf_and_pid_alone(start, tmp_p
     assert learned < alone / 3.0, output
     assert learned < 0.8 * urdf, output
     for stage in ('description', 'static test', 'rehearsal', 'full motion', 'identification'):
-        assert f'{stage}: begins' in output
-    assert 'over: PASSED' in output
+        assert f'{stage}: started' in output
+    assert 'finished: PASSED' in output
     if find_spec('viser'):
         assert len(re.findall(r'http://127\.0\.0\.1:\d+/[0-9a-f]{32}/', output)) == 1
     assert '\x1b' not in output, 'readable without a terminal'

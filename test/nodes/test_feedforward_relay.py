@@ -90,7 +90,7 @@ def test_the_weight_is_held_after_a_goal_that_was_dropped(ros, relayed, model, h
 def test_a_relay_is_refused_in_stream_mode_and_without_control_msgs(make_node, planar,
                                                                     monkeypatch):
     monkeypatch.setitem(sys.modules, 'control_msgs', None)
-    for mode, message in (('stream', 'goes with mode trajectory'),
+    for mode, message in (('stream', "needs mode 'trajectory'"),
                           ('trajectory', 'needs the package control_msgs')):
         node = make_node(FeedforwardNode, start=False, robot_description=planar, mode=mode,
                          controller_action='jtc/follow_joint_trajectory')

@@ -204,7 +204,7 @@ def test_the_page_ends_with_the_node_and_comes_back(page_node):
 def test_without_a_page_there_is_the_terminal(make_node, planar, capfd):
     node = make_node(LiveViewNode, robot_description=planar, page_address='203.0.113.7',
                      line_period=PERIOD)
-    assert 'no page in the browser: 203.0.113.7: cannot be served' in capfd.readouterr().err
+    assert 'no page in the browser: 203.0.113.7: cannot serve a page' in capfd.readouterr().err
     node.stream = io.StringIO()
     show(node, 1.0)
     assert 'LEARNING' in node.stream.getvalue()

@@ -135,7 +135,7 @@ def test_nothing_but_the_address_is_printed(capfd):
 
 @pytest.mark.parametrize('address', ['203.0.113.7', 'no.such.machine.invalid'])
 def test_an_address_of_another_machine_is_one_line(address):
-    with pytest.raises(ViewError, match=f'{address}: cannot be served from'):
+    with pytest.raises(ViewError, match=f'{address}: cannot serve a page at'):
         GuardedServer(port=0, address=address)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.calibration.efforts.joint_meaning import JointMeaning
+from robot_dynamics_ros.calibration.efforts.joint_meaning import Certainty, JointMeaning
 from robot_dynamics_ros.calibration.efforts.meaning import EffortMeaning
 from robot_dynamics_ros.chain.joints_file import FORMAT, JointsFile
 
@@ -26,19 +26,21 @@ def meaning_lines(meaning: EffortMeaning) -> list[str]:
 
 
 def _line(joint: JointMeaning) -> str:
-    parts = [f'{joint.joint}: {joint.kind}, {joint.certainty.value}']
+    said = (f'{joint.kind} in joints.yaml' if joint.certainty is Certainty.STATED
+            else f'{joint.kind} ({joint.certainty.value})')
+    parts = [f'{joint.joint}: {said}']
     if joint.sign < 0.0:
         parts.append('reversed sign')
     if joint.gain != 1.0:
         deviation = ('' if np.isnan(joint.gain_deviation)
-                     else f' (+-{100 * joint.gain_deviation:.0f} %)')
+                     else f' (±{100 * joint.gain_deviation:.0f} %)')
         parts.append(f'{joint.gain:.4g} N m per unit{deviation}')
     if joint.offset:
         parts.append(f'offset {joint.offset:.3g}')
     if np.isfinite(joint.friction):
-        parts.append(f'friction +-{joint.friction:.2g} N m')
+        parts.append(f'friction ±{joint.friction:.2g} N m')
     if np.isfinite(joint.explained):
-        parts.append(f'{100 * joint.explained:.0f} % explained')
+        parts.append(f'weight and friction explain {100 * joint.explained:.0f} % of the effort')
     return ', '.join(parts)
 
 

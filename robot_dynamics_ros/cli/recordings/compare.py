@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('first', metavar='A', type=Path,
                         help='parameters.yaml of a robot, or the folder of a calibration')
     parser.add_argument('second', metavar='B', type=Path,
-                        help='the same of the same robot, of the same or another minimal set')
+                        help='the same for the same robot, with the same or another minimal set')
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('unloaded', metavar='UNLOADED', type=Path,
                         help=f'recording without the payload: {RECORDING}')
     parser.add_argument('loaded', metavar='LOADED', type=Path,
-                        help='recording with the payload, of the same or a similar motion')
+                        help='recording of the same or a similar motion with the payload')
     add_recording_arguments(parser)
     parser.add_argument('--payload-tip', metavar='LINK',
                         help='tip link that carries the payload (default: the only one)')
@@ -71,9 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
         return NOT_IDENTIFIABLE
     text = joints_text(chain, effort or EffortSemantics.torque(len(chain)), gains)
     print(gains_table(chain, gains))
-    print(f'\njoints.yaml:\n\n{text}', end='')
     if arguments.output is not None:
         write_file(arguments.output, text)
+    where = 'For joints.yaml' if arguments.output is None else f'Written: {arguments.output}'
+    print(f'\n{where}\n\n{text}', end='')
     return NOT_IDENTIFIABLE if any(gains.reasons) else 0
 
 

@@ -19,7 +19,7 @@ from robot_dynamics_ros.cli.support.arguments import (
     recordings_from_arguments,
 )
 from robot_dynamics_ros.cli.support.output import write_file
-from robot_dynamics_ros.cli.support.terminal import Progress, short, table
+from robot_dynamics_ros.cli.support.terminal import Progress, table
 from robot_dynamics_ros.errors import ParameterError, RecordingError
 from robot_dynamics_ros.estimation.consistency.projection import MASS_TOLERANCE
 from robot_dynamics_ros.estimation.identification.identify import identify
@@ -43,8 +43,8 @@ NOT_PASSED = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument('recordings', metavar='RECORDING', nargs='+', type=Path,
-                        help=f'{RECORDING}; or the folder of a calibration, which brings its '
-                        'robot along')
+                        help=f'{RECORDING}; or the folder of a calibration, which contains its '
+                        'robot')
     add_recording_arguments(parser)
     parser.add_argument('-o', '--output', metavar='DIR', type=Path,
                         help='folder for report.html and parameters.yaml (default: here, or the '
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='total mass of the moving links, for --write-urdf (default: that of '
                         'the URDF)')
     parser.add_argument('--mass-tolerance', metavar='PART', type=float, default=MASS_TOLERANCE,
-                        help='part by which the total mass may differ from that (default: '
+                        help='share by which the total mass may differ from that (default: '
                         f'{MASS_TOLERANCE:g})')
     parser.add_argument('--meshes', metavar='DIR', type=Path, action='append', default=[],
                         help='folder with the mesh files of the URDF, for --write-urdf; may be '
@@ -69,20 +69,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         'half of the other one)')
     parser.add_argument('--method', choices=METHODS, help='least squares (default: robust)')
     parser.add_argument('--friction', choices=FRICTION_LAWS, help='laws to choose from (default: '
-                        'auto = static friction, load, direction, presliding where the data ask '
-                        'for them)')
+                        'auto = Coulomb, plus static friction, load, direction and presliding if '
+                        'the data require them)')
     parser.add_argument('--coulomb-velocity', metavar='V', type=float,
                         help='velocity of the smooth sign [rad/s, m/s] (default: that of '
                         'joints.yaml, or found)')
     parser.add_argument('--refinement', choices=REFINEMENTS,
-                        help='against noise in the positions (default: none)')
+                        help='refinement against noise in the positions (default: none)')
     parser.add_argument('--prior-strength', metavar='X', type=float,
-                        help='confidence in the links of the URDF; the data widen it where it is '
-                        'wrong (default: 1 = errors as large as the links)')
+                        help='confidence in the links of the URDF; the data reduce it where it '
+                        'is wrong (default: 1 = errors as large as the links)')
     parser.add_argument('--folds', metavar='N', type=int,
-                        help='time blocks of the held-out test (default: 5)')
+                        help='number of time blocks of the held-out test (default: 5)')
     parser.add_argument('--last-part', metavar='PART', type=float,
-                        help='hold out the last part of the time only, e.g. 0.3')
+                        help='hold out only the last part of the time, e.g. 0.3')
     parser.add_argument('--error-limit', metavar='PART', type=float,
                         help='largest held-out error that passes (default: 0.1)')
 
@@ -155,14 +155,14 @@ def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
                               mass_tolerance=arguments.mass_tolerance, folders=arguments.meshes)
     write_file(path, written.text)
     inertias = written.inertias
-    cost = (f'nearest possible robot, {inertias.distance:.1f} standard deviations away'
-            if inertias.changed else 'the estimate is physically possible as it is')
+    cost = (f'nearest physically possible robot, {inertias.distance:.1f} standard deviations from '
+            'the estimate' if inertias.changed else 'the estimate is physically possible')
     if inertias.recorded_errors is not None:
         identified, consistent = (100 * error for error in inertias.recorded_errors)
-        cost += (f'; torque error on the recording {consistent:.2f} %, of the identified '
-                 f'parameters {identified:.2f} %')
+        cost += (f'; torque error on the recording {consistent:.2f} % (identified parameters: '
+                 f'{identified:.2f} %)')
     before = sum(link.mass for link in robot.chain.links)
-    print(f'{path}: {cost}; moving links {inertias.mass:.3g} kg, in the URDF {before:.3g} kg')
+    print(f'{path}: {cost}; moving links {inertias.mass:.3g} kg (URDF: {before:.3g} kg)')
     for finding in written.findings:
         print(f'  - {finding}')
 
@@ -170,14 +170,15 @@ def _write_urdf(path: Path, result: Identification, robot: RecordedRobot,
 def summary(result: Identification) -> str:
     """Return verdict and errors as text for a terminal."""
     verdict = result.verdict
-    rows = [[name, short(float(rms)), f'{100 * error:.1f} %'] for name, rms, error in zip(
-        result.chain.joint_names, result.residual_rms, verdict.held_out_by_joint)]
+    rows = [[joint.name, 'N m' if joint.revolute else 'N', f'{rms:.3g}', f'{100 * error:.1f} %']
+            for joint, rms, error in zip(result.chain.joints, result.residual_rms,
+                                         verdict.held_out_by_joint)]
     excited = sum(line.state == 'excited' for line in result.parameters)
     lines = [
         f'{"PASSED" if verdict.passed else "NOT PASSED"}: held-out torque error '
         f'{100 * verdict.held_out_error:.2f} %, URDF {100 * verdict.urdf_error:.1f} %',
         *(f'  - {reason}' for reason in (() if verdict.passed else verdict.reasons)), '',
-        table(['joint', 'residual RMS', 'held-out error'], rows), '',
+        table(['joint', 'unit', 'residual RMS', 'held-out error'], rows, left=2), '',
         f'{excited} of {len(result.parameters)} parameters are determined by the data, condition '
         f'number {result.estimate.condition_number:.3g}']
     return '\n'.join([*lines, *(f'  - {finding}' for finding in result.findings)])

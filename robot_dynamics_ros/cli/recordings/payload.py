@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--payload-tip', metavar='LINK',
                         help='tip link that carries the payload (default: the only one)')
     parser.add_argument('-o', '--output', metavar='FILE.yaml', type=Path,
-                        help='write the payload in the form of the entry payload of joints.yaml')
+                        help='write the payload as an entry of joints.yaml')
     parser.add_argument('--json', action='store_true', help='print everything as JSON')
 
 
@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if load.known and arguments.output is not None:
         write_file(arguments.output,
                    yaml.safe_dump({'payload': joints_entry(load)}, sort_keys=False))
+        if not arguments.json:
+            print(f'\nWritten: {arguments.output}')
     return 0 if load.known else NOT_IDENTIFIABLE
 
 
@@ -87,15 +89,15 @@ def text_report(load: PayloadEstimate) -> str:
                   load.tensor_standard_deviations[place], load.tensor_known)
              for axes, place in zip(AXES, PLACES)]
     without, with_load = 100 * load.error_without, 100 * load.error_with
-    lines = [f'Payload at {load.tip}; torque that stays unexplained: {without:.1f} % without it, '
+    lines = [f'Payload at {load.tip}; unexplained torque: {without:.1f} % without the payload, '
              f'{with_load:.1f} % with it',
              table(['', 'unit', 'value', 'standard deviation', ''], rows, align='<<>><')]
     lines += [f'Not identifiable: {reason}' for reason in load.reasons]
     lines += [f'Assumed: {each}' for each in load.assumptions]
     if load.known:
-        lines += ['', 'Set it in a running node:', f'  {service_call(load)}']
+        lines += ['', 'To set it in a running node:', f'  {service_call(load)}']
     return '\n'.join(lines)
 
 
 def _row(name: str, unit: str, value: float, deviation: float, known: bool) -> list[str]:
-    return [name, unit, short(float(value)), f'{deviation:.2g}', '' if known else 'not claimed']
+    return [name, unit, short(float(value)), f'{deviation:.2g}', '' if known else 'not determined']

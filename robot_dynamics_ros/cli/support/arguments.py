@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEGREES = ('all', 'positions', 'velocities')
 
 #: What a robot may be, for help texts.
-ROBOT = 'URDF file, or .xacro file, whose arguments follow as NAME:=VALUE'
+ROBOT = 'URDF file, or .xacro file with its arguments as NAME:=VALUE'
 
 #: What a recording may be, for help texts.
 RECORDING = ('rosbag2 folder, .db3, .mcap, .csv (t, q_<joint>, qd_<joint>, tau_<joint>) or .npz '
@@ -49,7 +49,7 @@ def add_chain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--tips', metavar='LINK,LINK', type=lambda text: text.split(','),
                         help='several tip links')
     parser.add_argument('--srdf', metavar='FILE', type=Path,
-                        help='SRDF with the group of --group; `excite` also leaves out its '
+                        help='SRDF that contains the group of --group; excite also ignores its '
                         'disabled pairs')
     parser.add_argument('--group', metavar='NAME',
                         help='group of the SRDF: all other joints are frozen at zero')
@@ -166,13 +166,13 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     add_joints_argument(parser, 'what the efforts mean, coupling, limits, known payload')
     parser.add_argument('--topic', help='topic of the joint states in a bag')
     parser.add_argument('--wrench-topic', metavar='TOPIC',
-                        help='force sensor at the tip in a bag (geometry_msgs/WrenchStamped), in '
-                        'the tip frame: a known input')
+                        help='topic of a force sensor at the tip in a bag '
+                        '(geometry_msgs/WrenchStamped), in the tip frame; a known input')
     parser.add_argument('--degrees', nargs='?', const='all', choices=DEGREES,
-                        help='what the recording has in degrees instead of radians (default: '
-                        'nothing; without a word: all)')
+                        help='quantities that the recording contains in degrees instead of '
+                        'radians (default: none; without a word: all)')
     parser.add_argument('--rename', metavar='OLD=NEW', action='append', default=[], type=_pair,
-                        help='text in the recorded joint names and what the URDF has instead; '
+                        help='replace a text in the recorded joint names by that of the URDF; '
                         'may be repeated')
 
 

@@ -223,8 +223,8 @@ def _parameter_findings(parameters: Sequence[IdentifiedParameter]) -> list[Findi
                                 f'the URDF value by the prior: {", ".join(unsure)}',
                                 float(len(unsure))))
     if zero:
-        findings.append(Finding('held_at_zero', '', 'would be negative, which is impossible; '
-                                f'held at zero: {", ".join(zero)}', float(len(zero))))
+        findings.append(Finding('held_at_zero', '', 'held at zero, because a negative value is '
+                                f'impossible: {", ".join(zero)}', float(len(zero))))
     return findings
 
 

@@ -36,13 +36,13 @@ def payload_lines(load: PayloadEstimate) -> list[str]:
     """Return what is known with its confidence, and how to tell whom."""
     deviations = load.centre_standard_deviations
     lines = [f'mass {load.mass:.4g} +- {load.mass_standard_deviation:.2g} kg'
-             f'{"" if load.mass_known else " (not claimed)"}',
+             f'{"" if load.mass_known else " (not determined)"}',
              *(f'centre {axis} {value:.4f} +- {deviation:.2g} m'
-               f'{"" if known else " (not claimed)"}' for axis, value, deviation, known in zip(
+               f'{"" if known else " (not determined)"}' for axis, value, deviation, known in zip(
                    'xyz', load.centre, deviations, load.centre_known)),
              *(f'inertia {axes} {load.tensor[place]:.4g} +- '
                f'{load.tensor_standard_deviations[place]:.2g} kg m^2'
-               f'{"" if load.tensor_known else " (not claimed)"}'
+               f'{"" if load.tensor_known else " (not determined)"}'
                for axes, place in zip(AXES, PLACES))]
     lines += [f'not identifiable: {reason}' for reason in load.reasons]
     lines += [f'assumed: {each}' for each in load.assumptions]

@@ -81,7 +81,7 @@ def _check_units(recording: Recording, chain: Chain) -> None:
         if value > _VELOCITY_FACTOR * limit > 0.0:
             raise RecordingError(
                 f'{recording.source}: by its positions, joint {name} moves at {value:.3g} on '
-                f'average, its limit is {limit:.3g}: time or position is in another unit '
+                f'average, but its limit is {limit:.3g}: time or position is in another unit '
                 '(expected s and rad or m)')
     if recording.qd is None:
         return

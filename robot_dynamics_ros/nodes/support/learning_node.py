@@ -152,8 +152,8 @@ def _controller_state_type() -> Any:
 def effort_source_setting() -> Any:
     """Return the field of the setting that says where the efforts come from."""
     return setting(
-        'joint_states', 'topic of the measured efforts; where joint_states have the torque after '
-        'friction (Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
+        'joint_states', 'source of the efforts; if joint_states contain the torque after friction '
+        '(Gazebo), take what the controller commands', choices=EFFORT_SOURCES)
 
 
 #: Number of joint states that are handled together, and longest time that they wait for it [s].
@@ -167,7 +167,7 @@ class LearningNodeSettings(RobotNodeSettings):
 
     effort_source: str = effort_source_setting()
     reliable: bool = setting(
-        True, 'ask for every joint state; false where they are sent as best effort')
+        True, 'request every joint state; false if they are sent as best effort')
     queue: int = setting(1000, 'number of joint states that may wait', minimum=1, maximum=100_000)
     cutoff: float = setting(10.0, 'cut-off frequency of the smoother [Hz]', minimum=0.1,
                             maximum=1000.0)

@@ -45,7 +45,7 @@ class SourceSettings(RobotNodeSettings):
         '', 'parameters.yaml written by robot-dynamics identify; empty = parameters of the URDF')
     follow_mlc: bool = setting(
         False, 'take learned parameters from the topic mlc, through a gate')
-    swap_duration: float = setting(0.5, 'duration of the change to learned parameters [s]',
+    swap_duration: float = setting(0.5, 'duration of the transition to learned parameters [s]',
                                    minimum=0.0, maximum=60.0)
     judged_motion: float = setting(
         4.0, 'duration of the motion that learned parameters are judged by [s]', minimum=0.5,
@@ -55,8 +55,8 @@ class SourceSettings(RobotNodeSettings):
         'from that of the URDF or file; beyond it they wait for ~/accept_parameters',
         minimum=1.0, maximum=1e6)
     largest_lag: float = setting(
-        0.006, 'time by which measured efforts may seem late or early where parameters are '
-        'learned from them [s]; what is seen is about a third of the true lag; .inf = any',
+        0.006, 'time by which measured efforts may seem late or early if parameters are learned '
+        'from them [s]; the observed lag is about a third of the true one; .inf = any',
         minimum=0.0, maximum=float('inf'))
 
 

@@ -100,15 +100,15 @@ class RobotNodeSettings:
         '', 'URDF text; empty = of description_file, or from the latched topic robot_description',
         example="'<robot...'")
     description_file: str = setting(
-        '', 'path of a URDF file to read where robot_description is empty; only whoever starts '
-            'the node can name one', at_start=True)
+        '', 'path of a URDF file, used if robot_description is empty; can only be given when '
+            'the node is started', at_start=True)
     joints_file: str = setting(
-        '', 'joints.yaml with what the URDF cannot hold: joint physics, what efforts mean (sign, '
-            'gain, side of the gear), limits, payload; empty = none')
+        '', 'joints.yaml with what the URDF cannot express: joint physics, what efforts mean '
+            '(sign, gain, side of the gear), limits, payload; empty = none')
     base: str = setting('', 'base link of the chain; empty = root of the URDF')
     tip: str = setting('', 'tip link: only joints on the way to it move; empty = all joints move')
     tips: tuple[str, ...] = setting(
-        (), 'several tip links: only joints on the ways to them move; none = all joints move',
+        (), 'several tip links: only joints on the way to one of them move; none = all joints',
         example='[left_hand, right_hand]')
     gravity: tuple[float, ...] = setting(
         (), 'gravity in the frame of the base link [m/s^2]; none = 9.81 along -z of the root',

@@ -68,7 +68,7 @@ def received_trajectory(message: bytes | JointTrajectory,
             try:
                 return _Reader(message).trajectory(maximum_points)
             except (struct.error, UnicodeDecodeError) as error:
-                raise TrajectoryError('the bytes are no joint trajectory') from error
+                raise TrajectoryError('the bytes are not a joint trajectory') from error
         message = _foreign_message(message)
     assert isinstance(message, JointTrajectory)
     check_point_count(len(message.points), maximum_points)
@@ -85,7 +85,7 @@ def _foreign_message(data: bytes) -> JointTrajectory:
     try:
         return deserialize_message(data, JointTrajectory)
     except RuntimeError as error:
-        raise TrajectoryError('the bytes are no joint trajectory') from error
+        raise TrajectoryError('the bytes are not a joint trajectory') from error
 
 
 class _Reader:

@@ -251,7 +251,7 @@ def test_the_proposal_is_a_joints_file_that_states_everything(tests):
     given = {'format': 1, 'preset': 'feetech_sts', 'coulomb_velocity': 0.02,
              'joints': {'joint_2': {'rotor_inertia': 0.4}}}
     text = proposed_joints_file(meaning, given)
-    assert '# joint_2: percent of the effort limit, proposed' in text
+    assert '# joint_2: percent of the effort limit (proposed)' in text
     file = joints_from_mapping(yaml.safe_load(text), 'proposal')
     assert file.preset is None and file.coulomb_velocity == 0.02
     assert file.joints['joint_2']['rotor_inertia'] == 0.4

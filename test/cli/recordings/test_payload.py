@@ -56,7 +56,7 @@ def test_the_load_is_printed_and_written(files, tmp_path, capsys):
     assert call(files, 'loaded.npz', '-o', str(output), '--joints',
                 str(files / 'joints.yaml')) == 0
     printed = capsys.readouterr().out
-    assert 'Payload at link_6' in printed and 'not claimed' not in printed
+    assert 'Payload at link_6' in printed and 'not determined' not in printed
     assert 'Assumed' not in printed
     chain = chain_from_urdf(ARM)
     loaded = read_joints_file(output).applied_to(chain)  # the file is a joints file

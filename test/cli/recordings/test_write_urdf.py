@@ -26,7 +26,7 @@ def test_identified_urdf_has_the_torque_of_the_robot(tmp_path, rng, capsys):
                  '--write-urdf']) == 0
     printed = capsys.readouterr().out
     assert 'identified.urdf: ' in printed and 'torque error on the recording ' in printed
-    assert 'in the URDF 94.5 kg' in printed
+    assert '(URDF: 94.5 kg)' in printed
     identified = chain_from_urdf(tmp_path / 'identified.urdf')
     # a rotor inertia inside a minimal parameter is part of the link in a URDF
     states = rng.uniform(-1.0, 1.0, (3, 50, len(chain)))

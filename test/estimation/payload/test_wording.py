@@ -38,14 +38,14 @@ def test_everything_that_is_known_is_said_with_its_confidence():
                          'centre y -0.0200 +- 0.002 m', 'centre z 0.0300 +- 0.004 m']
     assert lines[4] == 'inertia xx 0.04 +- 0.005 kg m^2' and lines[9].startswith('inertia zz 0.06')
     assert 'assumed: the arm is known' in lines
-    assert not any('not claimed' in line for line in lines)
+    assert not any('not determined' in line for line in lines)
     assert lines[-5:] == controller_lines(estimate())
 
 
 def test_what_is_not_known_is_not_claimed_and_no_controller_is_told():
     lines = payload_lines(estimate(centre_known=(True, False, True), tensor_known=False,
                                    reasons=('the wrist did not move',)))
-    assert [line for line in lines if line.endswith('(not claimed)')] == [
+    assert [line for line in lines if line.endswith('(not determined)')] == [
         lines[2], *lines[4:10]]
     assert 'not identifiable: the wrist did not move' in lines
     assert not any('URScript' in line or 'service call' in line for line in lines)

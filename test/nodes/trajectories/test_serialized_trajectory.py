@@ -101,7 +101,7 @@ def test_too_many_points_are_refused_before_they_are_read(rng, monkeypatch):
 def test_other_encodings_go_through_the_message_where_they_are_short(rng, monkeypatch):
     message = trajectory_to_message(random_trajectory(rng), Header())
     foreign = b'\x00\x77' + serialize_message(message)[2:]
-    with pytest.raises(TrajectoryError, match='no joint trajectory'):
+    with pytest.raises(TrajectoryError, match='not a joint trajectory'):
         received_trajectory(foreign, MANY)
     monkeypatch.setattr(serialized_trajectory, 'deserialize_message', lambda data, kind: message)
     assert_same(received_trajectory(foreign, MANY).trajectory, trajectory_from_message(message))

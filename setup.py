@@ -22,7 +22,8 @@ EXTENSIONS = [] if numpy is None else [
 setup(
     name=PACKAGE,
     version='0.1.0',
-    description='URDF in, feedforward torque out, minimal parameters learned at work',
+    description='Feedforward torques from a URDF, with minimal parameters learned while the robot '
+                'works',
     license='Apache-2.0',
     maintainer='The robot_dynamics_ros authors',
     maintainer_email='maintainers@robot-dynamics-ros.example',

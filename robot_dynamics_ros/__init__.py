@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""URDF in, feedforward torque out, minimal parameters learned while the robot works."""
+"""Feedforward torques from a URDF, with minimal parameters learned while the robot works."""
 
 from __future__ import annotations
 

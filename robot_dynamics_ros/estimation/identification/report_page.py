@@ -112,6 +112,6 @@ ul.plain { padding-left:18px; margin:4px 0; }
 @media (max-width:640px) { body { padding:16px 12px 40px; } h1 { font-size:1.25rem; }
   .verdict { grid-template-columns:1fr; padding:12px 14px; }
   .robot { float:none; width:100%; max-height:300px; margin:0; }
-  .bar { display:none; } th,td { padding:3px 5px; } }
+  .bar { display:none; } th,td { padding:3px 5px; } th { white-space:normal; } }
 @media print { body { padding:0; } section.joint { break-inside:avoid; } }
 """
